@@ -272,13 +272,13 @@ def _take_names(
 ) -> dict[int, tuple[str, ...]]:
     """Names and scopes of the (variable, description) pairs; the aliases, to which the names of symbols are added."""
     scopes: dict[str, int] = {}
-    more = dict(aliases)
+    more: dict[int, list[str]] = {}
     for variable, description in described:
         name = debug.names[description]
         old = int(merged["name"][variable])
         if name and (old < 0 or names[old] != name):
             if old >= 0:
-                more[variable] = (*more.get(variable, ()), names[old])
+                more.setdefault(variable, []).append(names[old])
             merged["name"][variable] = len(names)
             names.append(name)
         scope = debug.functions[description]
@@ -287,7 +287,7 @@ def _take_names(
                 scopes[scope] = len(names)
                 names.append(scope)
             merged["scope"][variable] = scopes[scope]
-    return more
+    return aliases | {variable: (*aliases.get(variable, ()), *others) for variable, others in more.items()}
 
 
 def _ordered(

@@ -105,10 +105,10 @@ def _one_each(symbols: Sequence[Symbol], columns: _Columns, data: Rows) -> tuple
     by_address = np.argsort(address[leads], kind="stable")
     rank = np.zeros(len(leads), np.int64)
     rank[by_address] = np.arange(len(leads))
-    aliases: dict[int, tuple[str, ...]] = {}
+    aliases: dict[int, list[str]] = {}
     for row, lead in zip(data[~first].tolist(), rank[lead_of[~first]].tolist(), strict=True):
-        aliases[lead] = (*aliases.get(lead, ()), symbols[row].name)
-    return leads[by_address], aliases
+        aliases.setdefault(lead, []).append(symbols[row].name)
+    return leads[by_address], {lead: tuple(names) for lead, names in aliases.items()}
 
 
 def _variables(

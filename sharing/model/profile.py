@@ -142,11 +142,11 @@ class Actor:
         put(self, "lockers", tuple(a for a in self.accesses if a.locks))
         put(self, "write_weight", sum(a.weight for a in self.writers))
         put(self, "weight", sum(a.weight for a in self.accesses))
-        by_function: dict[str, tuple[Access, ...]] = {}
+        by_function: dict[str, list[Access]] = {}
         for access in self.accesses:
             if not access.cold:
-                by_function[access.function] = (*by_function.get(access.function, ()), access)
-        put(self, "by_function", by_function)
+                by_function.setdefault(access.function, []).append(access)
+        put(self, "by_function", {function: tuple(rows) for function, rows in by_function.items()})
         put(self, "functions", frozenset(by_function))
         put(self, "_masks", (_roots(self.accesses), _roots(self.writers)))
 

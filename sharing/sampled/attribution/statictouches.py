@@ -60,15 +60,15 @@ def _functions_of(image: Image, attribution: Attribution) -> dict[int, tuple[int
     ips[rows["function"][here]] = rows["ip"][here]
     known[rows["function"][here]] = True
     numbers = np.flatnonzero(known)
-    out: dict[int, tuple[int, ...]] = {}
+    out: dict[int, list[int]] = {}
     functions = image.functions
     if not len(functions):
-        return out
+        return {}
     at = np.maximum(np.searchsorted(functions["address"], ips[numbers], "right") - 1, 0)
     inside = (ips[numbers] >= functions["address"][at]) & (
         ips[numbers] - functions["address"][at] < functions["size"][at]
     )
     for number, row, is_in in zip(numbers.tolist(), at.tolist(), inside.tolist(), strict=True):
         if is_in:
-            out[row] = (*out.get(row, ()), number)
-    return out
+            out.setdefault(row, []).append(number)
+    return {row: tuple(found) for row, found in out.items()}
