@@ -18,8 +18,8 @@ namespace linemate {
 namespace {
 
 /// The compiler puts the value where it is used.
-bool isFolded(const Place &P) {
-  return P.In == Place::Kind::Variable && !P.Indexed &&
+bool isFolded(const Location &P) {
+  return P.In == Location::Kind::Variable && !P.Indexed &&
          (P.Var->isConstexpr() ||
           (P.Var->getType()->isScalarType() &&
            P.Var->getASTContext().getLangOpts().CPlusPlus &&
@@ -36,8 +36,8 @@ void Body::position(Rows &To, SourceLocation Where) {
 /// Is it an object that this function makes or ends, so that no other thread
 /// has it yet or any more?  In a loop behind the allocation, only where all
 /// elements are gone through.
-bool Body::isNew(const Place &P) const {
-  if (P.In == Place::Kind::Parameter && !P.Param)
+bool Body::isNew(const Location &P) const {
+  if (P.In == Location::Kind::Parameter && !P.Param)
     return isa_and_nonnull<CXXConstructorDecl, CXXDestructorDecl>(Function);
   auto Known = P.Made ? MadeAt.find(P.Made) : MadeAt.end();
   return Known != MadeAt.end() &&
@@ -45,7 +45,7 @@ bool Body::isNew(const Place &P) const {
 }
 
 void Body::access(const Expr &E, AccessKind Kind, const Expr *Stored) {
-  Place P = At.object(&E);
+  Location P = At.object(&E);
   if (!P.isReported() || (Kind == AccessKind::Load && isFolded(P)))
     return;
   QualType T = E.getType();
@@ -57,7 +57,7 @@ void Body::access(const Expr &E, AccessKind Kind, const Expr *Stored) {
   access(P, T, Kind, Order, E.getExprLoc(), Stored);
 }
 
-void Body::access(const Place &P, QualType T, AccessKind Kind,
+void Body::access(const Location &P, QualType T, AccessKind Kind,
                   MemoryOrder Order, SourceLocation Where, const Expr *Stored) {
   if (!P.isReported())
     return;
@@ -79,17 +79,18 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
   if (Kind == AccessKind::Store && isNew(P))
     Flags |= accessflag::New;
   int64_t Id = -1;
-  if (P.In == Place::Kind::Variable)
+  if (P.In == Location::Kind::Variable)
     Id = Unit.symbol(*P.Var);
-  else if (P.In == Place::Kind::Parameter)
+  else if (P.In == Location::Kind::Parameter)
     Id = P.Param;
-  if (P.In == Place::Kind::Variable && Id < 0)
+  if (P.In == Location::Kind::Variable && Id < 0)
     return;
-  int64_t Record =
-      P.Record && P.In != Place::Kind::Variable ? Unit.record(*P.Record) : -1;
+  int64_t Record = P.Record && P.In != Location::Kind::Variable
+                       ? Unit.record(*P.Record)
+                       : -1;
   Events.push_back({Here.Block, Row::Access,
                     uint32_t(Out.Accesses.size() / AccessColumns), Critical});
-  AccessPlaces.push_back(P);
+  AccessLocations.push_back(P);
   append(Out.Accesses,
          {int64_t(P.base()), Id, Record, P.Offset, At.sizeOf(T), int64_t(Kind),
           int64_t(Order), Flags, P.Indexed ? P.Stride : 0});
@@ -102,7 +103,7 @@ void Body::access(const Place &P, QualType T, AccessKind Kind,
 void Body::atomic(const AtomicUse &Use, const Expr &E) {
   const Expr *Target = Use.Target->IgnoreParenImpCasts();
   QualType T = Target->getType();
-  Place P;
+  Location P;
   if (const CXXRecordDecl *R = T->getAsCXXRecordDecl(); isAtomicRef(R)) {
     // The object is what the reference was made from.
     const auto *Ref = dyn_cast<DeclRefExpr>(Target);
@@ -139,8 +140,8 @@ void Body::escapes(const Expr *Value) {
   bool IsArray = Plain->getType()->isArrayType();
   bool Syntactic = (Of && Of->getOpcode() == UO_AddrOf) || IsArray;
   if (Value->getType()->isAnyPointerType()) {
-    Place P = At.pointee(Value);
-    if (!Syntactic && P.In != Place::Kind::Variable)
+    Location P = At.pointee(Value);
+    if (!Syntactic && P.In != Location::Kind::Variable)
       return;
     QualType T = Of && Of->getOpcode() == UO_AddrOf
                      ? Of->getSubExpr()->getType()
@@ -149,8 +150,8 @@ void Body::escapes(const Expr *Value) {
     return access(P, T.getUnqualifiedType(), AccessKind::Address,
                   MemoryOrder::Plain, Plain->getExprLoc());
   }
-  Place P = At.object(Value);
-  if (P.In == Place::Kind::Variable)
+  Location P = At.object(Value);
+  if (P.In == Location::Kind::Variable)
     access(P, Value->getType().getUnqualifiedType(), AccessKind::Address,
            MemoryOrder::Plain, Value->getExprLoc());
 }
@@ -176,11 +177,11 @@ void Body::setLocksets() {
   for (const HeldLock &L : Locks.locks()) {
     LockFact F;
     F.In = L.Where.base();
-    if (L.Where.In == Place::Kind::Variable)
+    if (L.Where.In == Location::Kind::Variable)
       F.Id = Unit.symbol(*L.Where.Var);
-    else if (L.Where.In == Place::Kind::Parameter)
+    else if (L.Where.In == Location::Kind::Parameter)
       F.Id = L.Where.Param;
-    F.Record = L.Where.Record && L.Where.In != Place::Kind::Variable
+    F.Record = L.Where.Record && L.Where.In != Location::Kind::Variable
                    ? Unit.record(*L.Where.Record)
                    : -1;
     F.Offset = L.Where.Offset;
@@ -195,7 +196,7 @@ void Body::setLocksets() {
   for (size_t I = 0; I < Locks.locks().size(); ++I)
     if (Locks.locks()[I].Where.Root)
       Several |= LockMask(1) << I;
-  auto OfPlace = [&](LockMask Held, const Place &P) {
+  auto OfLocation = [&](LockMask Held, const Location &P) {
     for (size_t I = 0; I < Locks.locks().size(); ++I)
       if ((Held & Several) >> I & 1)
         if (isOtherInstance(Locks.locks()[I].Where, P))
@@ -217,7 +218,7 @@ void Body::setLocksets() {
     bool Sure = State.Known && State.Seen;
     if (E.Kind == Row::Access) {
       Out.Accesses[E.At * AccessColumns + AccessColumns - 1] =
-          Sure ? lockset(OfPlace(Held, AccessPlaces[E.At])) : -1;
+          Sure ? lockset(OfLocation(Held, AccessLocations[E.At])) : -1;
     } else if (E.Kind == Row::Call) {
       Out.Calls[E.At * CallColumns + CallColumns - 1] =
           Sure ? lockset(Held) : -1;

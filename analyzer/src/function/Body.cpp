@@ -208,8 +208,8 @@ void Body::declared(const VarDecl &V) {
   if (V.isStaticLocal()) {
     if (!V.hasConstantInitialization() &&
         !isa<CXXConstructExpr>(Init->IgnoreImplicit())) {
-      Place P;
-      P.In = Place::Kind::Variable;
+      Location P;
+      P.In = Location::Kind::Variable;
       P.Var = &V;
       access(P, V.getType(), AccessKind::Store, MemoryOrder::Plain,
              V.getLocation());
@@ -231,8 +231,8 @@ void Body::initialised(const CXXCtorInitializer &Init) {
   const FieldDecl *Field = Init.getAnyMember();
   if (!Method || !Field)
     return;
-  Place P;
-  P.In = Place::Kind::Parameter;
+  Location P;
+  P.In = Location::Kind::Parameter;
   P.Record = Method->getParent();
   if (Field->getParent() != P.Record)
     return; // of an anonymous union
@@ -252,7 +252,7 @@ void Body::assembly(const GCCAsmStmt &A) {
   auto Operand = [&](const Expr *E, StringRef Constraint, AccessKind Kind) {
     if (Constraint.find_first_of("mQVo") == StringRef::npos)
       return;
-    Place P = At.object(E);
+    Location P = At.object(E);
     access(P, E->getType(), Kind, Order, E->getExprLoc());
   };
   for (unsigned I = 0; I < A.getNumOutputs(); ++I) {

@@ -12,8 +12,8 @@
 #include "Atomics.h"
 #include "Callee.h"
 #include "Facts.h"
+#include "Location.h"
 #include "Lockset.h"
-#include "Place.h"
 #include "Scan.h"
 #include "Shape.h"
 #include "UnitBuilder.h"
@@ -61,12 +61,12 @@ private:
   const clang::FunctionDecl *Function;
   const clang::CFG &Graph;
   Shape Blocks;
-  Places At;
+  Locations At;
   FunctionFacts &Out;
   Locksets Locks;
   std::vector<Event> Events;
   std::vector<LockStep> Steps;
-  std::vector<Place> AccessPlaces;
+  std::vector<Location> AccessLocations;
   std::vector<std::pair<const clang::Expr *, const clang::FunctionDecl *>>
       Taken; ///< names of functions that no call has claimed
   llvm::DenseMap<const clang::Expr *, size_t> Allocated;
@@ -97,10 +97,10 @@ private:
   // Access.cpp: rows.
   void access(const clang::Expr &E, AccessKind Kind,
               const clang::Expr *Stored = nullptr);
-  void access(const Place &P, clang::QualType T, AccessKind Kind,
+  void access(const Location &P, clang::QualType T, AccessKind Kind,
               MemoryOrder Order, clang::SourceLocation Where,
               const clang::Expr *Stored = nullptr);
-  bool isNew(const Place &P) const;
+  bool isNew(const Location &P) const;
   void escapes(const clang::Expr *Value);
   void atomic(const AtomicUse &Use, const clang::Expr &At);
   void position(Rows &To, clang::SourceLocation Where);
@@ -118,7 +118,7 @@ private:
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
-  void receiver(uint32_t Row, const Place &P);
+  void receiver(uint32_t Row, const Location &P);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);
   void copied(const clang::Expr &From);
@@ -145,12 +145,12 @@ private:
   struct Actual { ///< what the callee's parameters are in this call
     llvm::SmallVector<const clang::Expr *, 6> Args; ///< `this` first
     bool HasThis = false;
-    Place This;
+    Location This;
   };
   Actual actual(const clang::CallExpr &C);
   void plainCall(const clang::FunctionDecl &F, bool Virtual, const Actual &A,
                  clang::SourceLocation Where);
-  Place translate(const Effect &Formal, const Actual &A, std::string &Text);
+  Location translate(const Effect &Formal, const Actual &A, std::string &Text);
   llvm::StringRef spelled(const clang::Expr &E);
   void effects(const Callee &C, const Actual &A, const clang::Expr *Call,
                clang::SourceLocation Where);

@@ -102,7 +102,7 @@ const Callee &Callees::of(const FunctionDecl &F) {
 
 void Callees::add(const LockCall &Call, Callee &Out) {
   Effect E;
-  E.Where.In = Place::Kind::Parameter;
+  E.Where.In = Location::Kind::Parameter;
   E.Where.Param = unsigned(Call.Arg);
   E.What = Call.Effect;
   E.Shared = Call.Shared;
@@ -144,7 +144,7 @@ void Callees::byName(const FunctionDecl &F, Callee &Out) {
 /// Clang's thread-safety attributes; their arguments speak of the callee's
 /// parameters.
 void Callees::annotated(const FunctionDecl &F, Callee &Out) {
-  Places At(Unit.context(), &F, nullptr);
+  Locations At(Unit.context(), &F, nullptr);
   bool InGuard = false;
   if (const auto *M = dyn_cast<CXXMethodDecl>(&F))
     InGuard = M->getParent()->hasAttr<ScopedLockableAttr>();
@@ -156,7 +156,7 @@ void Callees::annotated(const FunctionDecl &F, Callee &Out) {
     E.Shared = Shared;
     E.ZeroIsSuccess = ZeroIsSuccess;
     if (Args.empty()) {
-      E.Where.In = Place::Kind::Parameter;
+      E.Where.In = Location::Kind::Parameter;
       if (const auto *M = dyn_cast<CXXMethodDecl>(&F)) {
         E.OfGuard = InGuard;
         E.Row = lockRow(M->getParent());

@@ -10,7 +10,7 @@
 #ifndef LINEMATE_ANALYZER_FUNCTION_CALLEE_H
 #define LINEMATE_ANALYZER_FUNCTION_CALLEE_H
 
-#include "Place.h"
+#include "Location.h"
 #include "UnitBuilder.h"
 
 #include "clang/AST/ExprCXX.h"
@@ -21,7 +21,7 @@ namespace linemate {
 
 /// One effect, in terms of the callee's own parameters.
 struct Effect {
-  Place Where;
+  Location Where;
   LockEffect What = LockEffect::Lock;
   bool Shared = false;
   bool Excludes = true;       ///< false: a companion, nothing is held after it

@@ -82,15 +82,15 @@ uint32_t Body::callRow(const FunctionDecl *F, bool Virtual,
   return Number;
 }
 
-void Body::receiver(uint32_t Row, const Place &P) {
+void Body::receiver(uint32_t Row, const Location &P) {
   int64_t Stride = P.Indexed ? P.Stride : 0;
-  if (P.In == Place::Kind::Variable)
+  if (P.In == Location::Kind::Variable)
     append(Out.Args, {int64_t(Row), int64_t(0), int64_t(OfVariable),
                       Unit.symbol(*P.Var), P.Offset, Stride});
-  else if (P.In == Place::Kind::Parameter)
+  else if (P.In == Location::Kind::Parameter)
     append(Out.Args, {int64_t(Row), int64_t(0), int64_t(OwnParameter),
                       int64_t(P.Param), P.Offset, Stride});
-  else if (P.In == Place::Kind::Record && P.Record)
+  else if (P.In == Location::Kind::Record && P.Record)
     append(Out.Args, {int64_t(Row), int64_t(0), int64_t(InRecord),
                       Unit.record(*P.Record), P.Offset, Stride});
 }
@@ -114,9 +114,9 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
     return;
   }
   if (Value->getType()->isAnyPointerType() || Value->isGLValue()) {
-    Place P = Value->getType()->isAnyPointerType() && !Value->isGLValue()
-                  ? At.pointee(Value)
-                  : At.object(Value);
+    Location P = Value->getType()->isAnyPointerType() && !Value->isGLValue()
+                     ? At.pointee(Value)
+                     : At.object(Value);
     size_t Before = Out.Args.size();
     receiver(Row, P);
     if (Out.Args.size() != Before)
@@ -237,8 +237,8 @@ void Body::plainCall(const FunctionDecl &F, bool Virtual, const Actual &A,
 
 /// A whole object is read.
 void Body::copied(const Expr &From) {
-  Place P = At.object(&From);
-  if (P.In == Place::Kind::Variable && P.Var->isConstexpr())
+  Location P = At.object(&From);
+  if (P.In == Location::Kind::Variable && P.Var->isConstexpr())
     return;
   access(P, From.getType().getNonReferenceType(), AccessKind::Load,
          MemoryOrder::Plain, From.getExprLoc());
@@ -247,7 +247,7 @@ void Body::copied(const Expr &From) {
 /// A method of the standard library reads or writes its object.
 bool Body::library(const CXXMethodDecl &M, const CallExpr &C,
                    const Expr &Object) {
-  Place P = At.receiver(&Object);
+  Location P = At.receiver(&Object);
   SourceLocation Where = C.getExprLoc();
   const CXXRecordDecl *R = M.getParent();
   QualType T = Object.IgnoreParenImpCasts()->getType();
@@ -293,19 +293,19 @@ void Body::construct(const CXXConstructExpr &C) {
   SourceLocation Where = C.getExprLoc();
   if (C.isElidable() || starts(C) || guardMade(C))
     return;
-  Place Target;
+  Location Target;
   if (const ValueDecl *Made = Seen.Made.lookup(&C)) {
     if (const auto *V = dyn_cast<VarDecl>(Made)) {
       Target.In = V->hasGlobalStorage() && !V->getType()->isReferenceType()
-                      ? Place::Kind::Variable
-                      : Place::Kind::Local;
+                      ? Location::Kind::Variable
+                      : Location::Kind::Local;
       Target.Var = V;
     } else if (const auto *Field = dyn_cast<FieldDecl>(Made);
                Field && isa_and_nonnull<CXXMethodDecl>(Function)) {
-      Target.In = Place::Kind::Parameter;
+      Target.In = Location::Kind::Parameter;
       Target.Record = cast<CXXMethodDecl>(Function)->getParent();
       Target = Field->getParent() == Target.Record ? At.member(Target, *Field)
-                                                   : Place();
+                                                   : Location();
     }
   }
   const auto *Own = dyn_cast_or_null<CXXConstructorDecl>(Function);

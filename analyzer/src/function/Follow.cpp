@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Place.h"
+#include "Location.h"
 
 #include "clang/AST/DeclTemplate.h"
 
@@ -25,10 +25,10 @@ bool isNull(const Expr *E) {
 
 } // namespace
 
-Place Places::parameter(const ParmVarDecl &P) {
-  Place Out;
+Location Locations::parameter(const ParmVarDecl &P) {
+  Location Out;
   if (!P.getType()->isAnyPointerType() && !P.getType()->isReferenceType()) {
-    Out.In = Place::Kind::Local;
+    Out.In = Location::Kind::Local;
     return Out;
   }
   QualType To = P.getType()->getPointeeType();
@@ -40,7 +40,7 @@ Place Places::parameter(const ParmVarDecl &P) {
       return Out;
   }
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Function);
-  Out.In = Place::Kind::Parameter;
+  Out.In = Location::Kind::Parameter;
   Out.Param =
       P.getFunctionScopeIndex() + (Method && Method->isInstance() ? 1 : 0);
   if (Out.Param >= MostParameters)
@@ -50,37 +50,37 @@ Place Places::parameter(const ParmVarDecl &P) {
   return Out;
 }
 
-Place Places::variable(const DeclRefExpr &Ref) {
+Location Locations::variable(const DeclRefExpr &Ref) {
   const ValueDecl *D = Ref.getDecl();
   if (const auto *B = dyn_cast<BindingDecl>(D)) {
     if (const VarDecl *Holder = B->getHoldingVar())
       return follow(*Holder, &Ref);
-    return B->getBinding() ? object(B->getBinding()) : Place();
+    return B->getBinding() ? object(B->getBinding()) : Location();
   }
   const auto *V = dyn_cast<VarDecl>(D);
-  Place P;
+  Location P;
   if (!V)
     return P;
   if (V->hasGlobalStorage()) {
     if (V->getType()->isReferenceType())
       return somewhere(Ref.getType(), &Ref);
-    P.In = Place::Kind::Variable;
+    P.In = Location::Kind::Variable;
     P.Var = V;
     return P;
   }
   if (V->getType()->isReferenceType())
     return follow(*V, &Ref);
-  P.In = Place::Kind::Local;
+  P.In = Location::Kind::Local;
   return P;
 }
 
 /// What a local pointer points to or a local reference is bound to.
-Place Places::follow(const VarDecl &V, const Expr *At) {
+Location Locations::follow(const VarDecl &V, const Expr *At) {
   QualType To = V.getType()->getPointeeType();
   auto [Slot, IsNew] = Followed.try_emplace(&V);
   if (IsNew) {
-    Slot->second.In = Place::Kind::Itself;
-    Place P;
+    Slot->second.In = Location::Kind::Itself;
+    Location P;
     auto Known =
         Locals ? Locals->Locals.find(&V) : decltype(Locals->Locals.find(&V))();
     if (Locals && Known != Locals->Locals.end())
@@ -90,17 +90,17 @@ Place Places::follow(const VarDecl &V, const Expr *At) {
     Followed[&V] = P;
     Slot = Followed.find(&V);
   }
-  Place P = Slot->second;
-  if (P.In != Place::Kind::None && P.In != Place::Kind::Record)
+  Location P = Slot->second;
+  if (P.In != Location::Kind::None && P.In != Location::Kind::Record)
     return P;
   // The variable itself tells records of unknown origin apart.
-  Place Unknown = somewhere(To, At);
-  if (P.In == Place::Kind::Record && Unknown.In == Place::Kind::Record &&
+  Location Unknown = somewhere(To, At);
+  if (P.In == Location::Kind::Record && Unknown.In == Location::Kind::Record &&
       P.Record != Unknown.Record && P.Offset) {
     P.Root = Unknown.Root; // a member of a larger record
     return P;
   }
-  if (P.In == Place::Kind::Record && Unknown.In == Place::Kind::None) {
+  if (P.In == Location::Kind::Record && Unknown.In == Location::Kind::None) {
     P.Root = hash(At);
     return P;
   }
@@ -114,16 +114,16 @@ Place Places::follow(const VarDecl &V, const Expr *At) {
 }
 
 /// The one place that all values lead to, or none.
-Place Places::merge(const VarDecl &V, const LocalValues &L) {
+Location Locations::merge(const VarDecl &V, const LocalValues &L) {
   bool IsReference = V.getType()->isReferenceType();
   if (!IsReference && L.escapes())
     return {};
   bool Steps = L.Stepped;
   bool Several = false; // records that need not stand side by side
   bool Found = false;
-  Place Out;
-  auto Join = [&](const Place &P) {
-    if (P.In == Place::Kind::Itself) {
+  Location Out;
+  auto Join = [&](const Location &P) {
+    if (P.In == Location::Kind::Itself) {
       Steps = true;
       return true;
     }
@@ -136,11 +136,11 @@ Place Places::merge(const VarDecl &V, const LocalValues &L) {
       Out.Made = nullptr;
     if (Out == P)
       return true;
-    if (Out.In == Place::Kind::None || P.In != Out.In || P.Var != Out.Var ||
+    if (Out.In == Location::Kind::None || P.In != Out.In || P.Var != Out.Var ||
         P.Param != Out.Param || P.Record != Out.Record)
       return false;
     Out.Offset = std::min(Out.Offset, P.Offset);
-    (Out.In == Place::Kind::Record ? Several : Steps) = true;
+    (Out.In == Location::Kind::Record ? Several : Steps) = true;
     return true;
   };
   if (const auto *Param = dyn_cast<ParmVarDecl>(&V))
@@ -148,7 +148,7 @@ Place Places::merge(const VarDecl &V, const LocalValues &L) {
   for (const Expr *Value : L.Values) {
     if (isNull(Value))
       continue;
-    Place P = IsReference ? object(Value) : pointee(Value);
+    Location P = IsReference ? object(Value) : pointee(Value);
     if (!Join(P))
       return {};
   }
@@ -162,7 +162,7 @@ Place Places::merge(const VarDecl &V, const LocalValues &L) {
 
 /// Accessors of the standard library that lead into their object, and the
 /// rest, of which only the type is known.
-Place Places::called(const CallExpr &Call, QualType Result) {
+Location Locations::called(const CallExpr &Call, QualType Result) {
   const FunctionDecl *Callee = Call.getDirectCallee();
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Callee);
   if (!Callee)
@@ -195,15 +195,15 @@ Place Places::called(const CallExpr &Call, QualType Result) {
              : nullptr;
   if (Of && Of->isInStdNamespace() && Of->getName() == "array") {
     const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call);
-    Place In = Member ? receiver(Member->getImplicitObjectArgument())
-                      : object(Call.getArg(0));
+    Location In = Member ? receiver(Member->getImplicitObjectArgument())
+                         : object(Call.getArg(0));
     if (Index)
       return element(In, Index, Result);
     if (Name &&
         (Name->isStr("data") || Name->isStr("begin") || Name->isStr("front")))
       return In;
   }
-  Place P = somewhere(Result, &Call);
+  Location P = somewhere(Result, &Call);
   if (!P.isReported())
     return P;
   if (Index && Index->getType()->isIntegerType())

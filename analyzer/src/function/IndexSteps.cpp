@@ -30,7 +30,7 @@ std::optional<int64_t> constantOf(const Expr *E, const ASTContext &Context) {
 Steps stepsOf(const Expr *Index, const ASTContext &Context, unsigned Depth) {
   Steps S;
   const auto *B = dyn_cast<BinaryOperator>(Index->IgnoreParenImpCasts());
-  if (!B || Depth > MaxPlaceDepth)
+  if (!B || Depth > MaxLocationDepth)
     return S;
   const Expr *Left = B->getLHS();
   const Expr *Right = B->getRHS();

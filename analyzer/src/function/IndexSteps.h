@@ -18,7 +18,7 @@
 namespace linemate {
 
 /// Expressions that nest deeper are given up: hostile, or not worth it.
-constexpr unsigned MaxPlaceDepth = 128;
+constexpr unsigned MaxLocationDepth = 128;
 
 /// What an index that is not constant counts: it is Factor * x + Sum.
 struct Steps {

@@ -69,17 +69,18 @@ StringRef Body::spelled(const Expr &E) {
                     SM.getTopMacroCallerLoc(E.getEndLoc())});
 }
 
-Place Body::translate(const Effect &Formal, const Actual &A,
-                      std::string &Text) {
-  if (Formal.Where.In == Place::Kind::Variable)
+Location Body::translate(const Effect &Formal, const Actual &A,
+                         std::string &Text) {
+  if (Formal.Where.In == Location::Kind::Variable)
     return Formal.Where;
-  if (Formal.Where.In != Place::Kind::Parameter ||
+  if (Formal.Where.In != Location::Kind::Parameter ||
       Formal.Where.Param >= A.Args.size())
     return {};
   const Expr *E = A.Args[Formal.Where.Param];
   if (!E)
     return nested(A.This, Formal.Where);
-  Place Outer = E->getType()->isAnyPointerType() ? At.pointee(E) : At.object(E);
+  Location Outer =
+      E->getType()->isAnyPointerType() ? At.pointee(E) : At.object(E);
   if (!Outer.isReported())
     return {};
   Text = inCaller(Formal, spelled(*E));
@@ -108,7 +109,7 @@ void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
                    SourceLocation Where) {
   for (const Effect &E : C.Effects) {
     std::string Text = E.Text;
-    Place P = translate(E, A, Text);
+    Location P = translate(E, A, Text);
     if (!P.isReported())
       continue;
     int Lock = Locks.lock(P, E.Shared, E.Row, Text);
@@ -128,7 +129,7 @@ void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
 /// The lock behind an argument of a guard or of std::lock, -1 if unknown.
 int Body::lockOf(const Expr *E, bool Shared) {
   QualType T = E->getType().getNonReferenceType();
-  Place P = T->isAnyPointerType() ? At.pointee(E) : At.object(E);
+  Location P = T->isAnyPointerType() ? At.pointee(E) : At.object(E);
   if (!P.isReported())
     return -1;
   if (T->isAnyPointerType())
@@ -141,7 +142,7 @@ int Body::lockOf(const Expr *E, bool Shared) {
             Known.method(*R, Shared ? "lock_shared" : "lock"))
       for (const Effect &Inner : Known.of(*Take).Effects)
         if (Inner.What == LockEffect::Lock &&
-            Inner.Where.In == Place::Kind::Parameter && !Inner.Where.Param)
+            Inner.Where.In == Location::Kind::Parameter && !Inner.Where.Param)
           return Locks.lock(nested(P, Inner.Where), Inner.Shared, Inner.Row,
                             spelled(*E));
   return Locks.lock(P, Shared, Row, spelled(*E));
@@ -189,7 +190,7 @@ bool Body::guardMade(const CXXConstructExpr &C) {
       argument(Row, int64_t(I), A.Args[I]);
     for (const Effect &E : Info.Effects) {
       std::string Text = E.Text;
-      Place P = translate(E, A, Text);
+      Location P = translate(E, A, Text);
       if (E.What != LockEffect::Lock || !P.isReported())
         continue;
       int Lock = Locks.lock(P, E.Shared, E.Row, Text);
@@ -376,7 +377,7 @@ void Body::requirements() {
   // An annotation that says what it releases says what it is called with.
   for (const Effect &E : Own.Effects)
     if (E.What == LockEffect::Unlock && !E.OfGuard && !Own.IsPrimitive &&
-        E.Where.In != Place::Kind::Record)
+        E.Where.In != Location::Kind::Record)
       Locks.entry(Locks.lock(E.Where, E.Shared, E.Row, E.Text));
   for (const Effect &E : Own.Requires) {
     int Lock = Locks.lock(E.Where, E.Shared, E.Row, E.Text);
@@ -409,7 +410,7 @@ void Body::summarise() {
                              cast<CXXMethodDecl>(Function)->isInstance()
                          ? 1
                          : 0;
-    if (L.Where.In == Place::Kind::Parameter && L.Where.Param >= First &&
+    if (L.Where.In == Location::Kind::Parameter && L.Where.Param >= First &&
         L.Where.Param - First < Function->getNumParams())
       E.Param = Function->getParamDecl(L.Where.Param - First)->getName().str();
     Learnt.push_back(std::move(E));
@@ -422,8 +423,8 @@ LockMask Body::criticalMask(const OMPCriticalDirective *D) {
   if (!D)
     return 0;
   std::string Name = D->getDirectiveName().getAsString();
-  Place P;
-  P.In = Place::Kind::Record;
+  Location P;
+  P.In = Location::Kind::Record;
   P.Root = unsigned(llvm::hash_value(StringRef(Name))) | 1;
   int Lock =
       Locks.lock(P, false, -1,

@@ -38,7 +38,7 @@ bool meet(LockState &Into, const LockState &From) {
 
 } // namespace
 
-int Locksets::lock(const Place &Where, bool Shared, int Row,
+int Locksets::lock(const Location &Where, bool Shared, int Row,
                    llvm::StringRef Text) {
   LockMask Same = 0;
   for (size_t I = 0; I < Locks.size(); ++I) {

@@ -10,7 +10,7 @@
 #ifndef LINEMATE_ANALYZER_FUNCTION_LOCKSET_H
 #define LINEMATE_ANALYZER_FUNCTION_LOCKSET_H
 
-#include "Place.h"
+#include "Location.h"
 #include "Shape.h"
 
 #include <map>
@@ -23,7 +23,7 @@ using LockMask = uint64_t;
 
 /// One lock expression: equal places are equal locks.
 struct HeldLock {
-  Place Where;
+  Location Where;
   bool Shared = false;
   int Row = -1;
   std::string Text;
@@ -67,7 +67,7 @@ public:
   static constexpr unsigned MaxLocks = 64;
 
   /// Number of the lock, -1 if there are too many.
-  int lock(const Place &Where, bool Shared, int Row, llvm::StringRef Text);
+  int lock(const Location &Where, bool Shared, int Row, llvm::StringRef Text);
   /// Number of the guard that \p Key is, -1 if there are too many.
   int guard(const void *Key);
   /// The same, but -1 for what is no guard.

@@ -2,11 +2,11 @@
 //
 // Owns what makes an element of an array one thread's own: an index that is the
 // number of the running thread, or was handed over with the call.  How the
-// index is used is Place.cpp's.
+// index is used is Location.cpp's.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Place.h"
+#include "Location.h"
 #include "QualifiedName.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
@@ -83,7 +83,7 @@ bool asksForThread(StringRef Name) {
 
 /// Is it a number that a call handed over, which stays the same all through:
 /// a parameter, or a copy that a lambda has?
-bool Places::isGiven(const DeclRefExpr &Ref) const {
+bool Locations::isGiven(const DeclRefExpr &Ref) const {
   const auto *V = dyn_cast<VarDecl>(Ref.getDecl());
   if (!V || !Function)
     return false;
@@ -103,7 +103,7 @@ bool Places::isGiven(const DeclRefExpr &Ref) const {
 /// Is the index made of what only the running thread has (a number in
 /// thread-local storage, one that a function returns for that purpose, or one
 /// that is named after it), or of what the function was given?
-IndexOrigin Places::originOf(const Expr *Index) const {
+IndexOrigin Locations::originOf(const Expr *Index) const {
   llvm::SmallVector<const Stmt *, 16> Work{Index};
   llvm::SmallPtrSet<const VarDecl *, 4> Seen;
   IndexOrigin Found = IndexOrigin::Unknown;
@@ -153,7 +153,7 @@ IndexOrigin Places::originOf(const Expr *Index) const {
 
 /// A function known for it, one without arguments whose name says so, or one
 /// that does nothing but return a number in thread-local storage.
-bool Places::tellsThread(const FunctionDecl &F) const {
+bool Locations::tellsThread(const FunctionDecl &F) const {
   if (Known && F.getIdentifier() &&
       Known->Known.tellsThread(F.isExternC() || !Context.getLangOpts().CPlusPlus
                                    ? F.getName().str()
@@ -176,7 +176,7 @@ bool Places::tellsThread(const FunctionDecl &F) const {
 }
 
 /// What a small function returns, by address or reference.
-GivenElement Places::returned(const FunctionDecl &F) const {
+GivenElement Locations::returned(const FunctionDecl &F) const {
   const FunctionDecl *Defined = nullptr;
   if (!Known || Within >= MaxAccessors || F.isInStdNamespace() ||
       !F.hasBody(Defined))
@@ -191,18 +191,18 @@ GivenElement Places::returned(const FunctionDecl &F) const {
   return Known->Returned[Defined] = Found;
 }
 
-GivenElement Places::returnedBy(const FunctionDecl &Defined,
-                                const CompoundStmt &Body) const {
+GivenElement Locations::returnedBy(const FunctionDecl &Defined,
+                                   const CompoundStmt &Body) const {
   const auto *Return = dyn_cast<ReturnStmt>(Body.body_back());
   const Expr *Value = Return ? Return->getRetValue() : nullptr;
   if (!Value)
     return {};
   Scan Seen;
   Seen.add(&Body);
-  Places Inside(Context, &Defined, &Seen, Known);
+  Locations Inside(Context, &Defined, &Seen, Known);
   Inside.Within = Within + 1;
-  Place P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
-                                                 : Inside.object(Value);
+  Location P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
+                                                    : Inside.object(Value);
   if (!P.Indexed || P.Walks || P.Offset)
     return {};
   return {P.Stride, P.Own};

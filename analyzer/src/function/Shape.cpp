@@ -167,12 +167,12 @@ void Shape::countLoops() {
 }
 
 void Shape::sort() {
-  for (uint16_t BlockShape::*Place :
+  for (uint16_t BlockShape::*Location :
        {&BlockShape::Mirror, &BlockShape::Order}) {
-    leaveBlocks(Place == &BlockShape::Mirror);
+    leaveBlocks(Location == &BlockShape::Mirror);
     uint32_t Number = 0;
     for (const CFGBlock *B : Sorted)
-      Blocks[B->getBlockID()].*Place =
+      Blocks[B->getBlockID()].*Location =
           uint16_t(std::min<uint32_t>(Number++, MostOrder));
   }
 }

@@ -63,14 +63,15 @@ Test testOf(const Expr *E) {
 }
 
 /// Where a value was just loaded from, atomically or not.
-Place loadedFrom(const Expr *Value, Places &At, const ASTContext &Context) {
+Location loadedFrom(const Expr *Value, Locations &At,
+                    const ASTContext &Context) {
   std::optional<AtomicUse> Use;
   if (const auto *Atomic = dyn_cast<AtomicExpr>(Value))
     Use = atomicUse(*Atomic, Context);
   else if (const auto *Call = dyn_cast<CallExpr>(Value))
     Use = atomicUse(*Call, Context);
   else
-    return Value->isLValue() ? At.object(Value) : Place();
+    return Value->isLValue() ? At.object(Value) : Location();
   if (!Use || Use->Kind != AccessKind::Load)
     return {};
   return Use->Target->getType()->isAnyPointerType() ? At.pointee(Use->Target)
@@ -96,7 +97,7 @@ public:
       Position[Sorted[I]->getBlockID()] = I;
   }
 
-  std::vector<Way> ways(Places &At, UnitBuilder &Unit) const;
+  std::vector<Way> ways(Locations &At, UnitBuilder &Unit) const;
   /// Does nothing but \p Tests tests lead to the block in this position?
   bool isEnteredBy(unsigned At, size_t Tests) const;
   /// Runs of positions [first, last] of the blocks that every way from the
@@ -120,7 +121,7 @@ private:
   }
 };
 
-std::vector<Way> Regions::ways(Places &At, UnitBuilder &Unit) const {
+std::vector<Way> Regions::ways(Locations &At, UnitBuilder &Unit) const {
   std::vector<Way> Found;
   for (const CFGBlock *B : Sorted) {
     const Expr *Condition =
@@ -128,8 +129,8 @@ std::vector<Way> Regions::ways(Places &At, UnitBuilder &Unit) const {
     if (!Condition)
       continue;
     Test T = testOf(Condition);
-    Place P = T.Value ? loadedFrom(T.Value, At, Unit.context()) : Place();
-    if (P.In != Place::Kind::Variable || P.Indexed || P.BitField)
+    Location P = T.Value ? loadedFrom(T.Value, At, Unit.context()) : Location();
+    if (P.In != Location::Kind::Variable || P.Indexed || P.BitField)
       continue;
     int64_t Size = At.sizeOf(T.Value->getType());
     const CFGBlock *True = B->succ_begin()->getReachableBlock();
@@ -183,7 +184,7 @@ std::vector<std::pair<unsigned, unsigned>> Regions::behind(unsigned First) {
 
 } // namespace
 
-void zeroTests(const CFG &Graph, const Shape &Blocks, Places &At,
+void zeroTests(const CFG &Graph, const Shape &Blocks, Locations &At,
                UnitBuilder &Unit, Rows &Out) {
   if (Blocks.inOrder().size() > MostOrder)
     return; // positions would not be orders

@@ -10,7 +10,7 @@
 #define LINEMATE_ANALYZER_FUNCTION_ZEROTESTS_H
 
 #include "Facts.h"
-#include "Place.h"
+#include "Location.h"
 #include "Shape.h"
 #include "UnitBuilder.h"
 
@@ -20,7 +20,7 @@ namespace linemate {
 
 /// Appends a row of ZERO_TEST_COLUMNS for each run of blocks that such a test
 /// leads to, and nothing else.
-void zeroTests(const clang::CFG &Graph, const Shape &Blocks, Places &At,
+void zeroTests(const clang::CFG &Graph, const Shape &Blocks, Locations &At,
                UnitBuilder &Unit, Rows &Out);
 
 } // namespace linemate

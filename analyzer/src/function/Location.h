@@ -1,4 +1,4 @@
-//===- Place.h - What an expression designates -------------------*- C++
+//===- Location.h - What an expression designates -------------------*- C++
 //-*-===//
 //
 // Owns the step from an expression to an abstract location: a variable with
@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LINEMATE_ANALYZER_FUNCTION_PLACE_H
-#define LINEMATE_ANALYZER_FUNCTION_PLACE_H
+#ifndef LINEMATE_ANALYZER_FUNCTION_LOCATION_H
+#define LINEMATE_ANALYZER_FUNCTION_LOCATION_H
 
 #include "Facts.h"
 #include "Knowledge.h"
@@ -18,7 +18,7 @@
 
 namespace linemate {
 
-struct Place {
+struct Location {
   enum class Kind : uint8_t {
     None,      ///< not known, or nothing that is reported
     Local,     ///< in the frame of the function
@@ -46,7 +46,7 @@ struct Place {
   bool isReported() const { return In >= Kind::Variable; }
   Base base() const { return Base(int(In) - int(Kind::Variable) + 1); }
   /// The same bytes, as far as expressions tell.
-  bool operator==(const Place &O) const {
+  bool operator==(const Location &O) const {
     return In == O.In && Indexed == O.Indexed && Param == O.Param &&
            Var == O.Var && Record == O.Record && Offset == O.Offset &&
            Stride == O.Stride && Root == O.Root;
@@ -54,13 +54,13 @@ struct Place {
 };
 
 /// \p Inner is relative to what \p Outer designates.
-Place nested(Place Outer, const Place &Inner);
+Location nested(Location Outer, const Location &Inner);
 
 /// Does \p E allocate an object, by a function's name or "new"?
 bool isAllocation(const clang::Expr &E);
 
 /// Could both be in one array or behind equal types, but in another instance?
-bool isOtherInstance(const Place &A, const Place &B);
+bool isOtherInstance(const Location &A, const Location &B);
 
 /// Where an index that is not constant comes from.
 enum class IndexOrigin : uint8_t {
@@ -83,23 +83,24 @@ struct Accessors {
   llvm::DenseMap<const clang::FunctionDecl *, GivenElement> Returned;
 };
 
-class Places {
+class Locations {
 public:
   /// Without \p Locals, only what the expressions themselves say.
-  Places(clang::ASTContext &Context, const clang::FunctionDecl *Function,
-         const Scan *Locals, Accessors *Known = nullptr)
+  Locations(clang::ASTContext &Context, const clang::FunctionDecl *Function,
+            const Scan *Locals, Accessors *Known = nullptr)
       : Context(Context), Function(Function), Locals(Locals), Known(Known) {}
 
   /// What the lvalue \p E designates.
-  Place object(const clang::Expr *E);
+  Location object(const clang::Expr *E);
   /// What the pointer \p E points to.
-  Place pointee(const clang::Expr *E);
+  Location pointee(const clang::Expr *E);
   /// The object of a member call, through a pointer or not.
-  Place receiver(const clang::Expr *E);
+  Location receiver(const clang::Expr *E);
   /// In a constructor of \p Of: its base \p Base, or the object itself.
-  Place base(const clang::CXXRecordDecl &Of, const clang::CXXRecordDecl &Base);
+  Location base(const clang::CXXRecordDecl &Of,
+                const clang::CXXRecordDecl &Base);
   /// A field of what \p In designates.
-  Place member(Place In, const clang::FieldDecl &Field);
+  Location member(Location In, const clang::FieldDecl &Field);
 
   int64_t sizeOf(clang::QualType T) const; ///< bytes; 0 unknown
 
@@ -108,22 +109,22 @@ private:
   const clang::FunctionDecl *Function;
   const Scan *Locals;
   Accessors *Known;
-  llvm::DenseMap<const clang::VarDecl *, Place> Followed;
+  llvm::DenseMap<const clang::VarDecl *, Location> Followed;
   unsigned Depth = 0;
   unsigned Within = 0; ///< accessors whose calls led to this function
 
-  Place objectOf(const clang::Expr *E);
-  Place pointeeOf(const clang::Expr *E);
-  Place variable(const clang::DeclRefExpr &Ref);
-  Place follow(const clang::VarDecl &V, const clang::Expr *At);
-  Place stepped(const clang::Expr *Pointer, clang::QualType To);
-  Place merge(const clang::VarDecl &V, const LocalValues &L);
-  Place parameter(const clang::ParmVarDecl &P);
-  Place somewhere(clang::QualType T, const clang::Expr *Pointer);
-  Place cast(const clang::CastExpr &C, Place In, clang::QualType To);
-  Place called(const clang::CallExpr &Call, clang::QualType Result);
-  Place element(Place In, const clang::Expr *Index, clang::QualType Element,
-                bool Subtract = false);
+  Location objectOf(const clang::Expr *E);
+  Location pointeeOf(const clang::Expr *E);
+  Location variable(const clang::DeclRefExpr &Ref);
+  Location follow(const clang::VarDecl &V, const clang::Expr *At);
+  Location stepped(const clang::Expr *Pointer, clang::QualType To);
+  Location merge(const clang::VarDecl &V, const LocalValues &L);
+  Location parameter(const clang::ParmVarDecl &P);
+  Location somewhere(clang::QualType T, const clang::Expr *Pointer);
+  Location cast(const clang::CastExpr &C, Location In, clang::QualType To);
+  Location called(const clang::CallExpr &Call, clang::QualType Result);
+  Location element(Location In, const clang::Expr *Index,
+                   clang::QualType Element, bool Subtract = false);
   const clang::Expr *initial(const clang::MemberExpr &M,
                              const clang::FieldDecl &Field) const;
   unsigned hash(const clang::Expr *E) const;

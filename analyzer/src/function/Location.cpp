@@ -1,11 +1,11 @@
-//===- Place.cpp - What an expression designates --------------------------===//
+//===- Location.cpp - What an expression designates -----------------------===//
 //
 // Owns variables, members, elements and pointer arithmetic.  Local pointers
 // are followed in Follow.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Place.h"
+#include "Location.h"
 
 #include "IndexSteps.h"
 
@@ -49,8 +49,8 @@ std::optional<int64_t> baseOffset(const ASTContext &Context,
 }
 
 /// \p P, or none where no object reaches that far.
-Place within(Place P) {
-  return isWithin(P.Offset) && isWithin(P.Stride) ? P : Place();
+Location within(Location P) {
+  return isWithin(P.Offset) && isWithin(P.Stride) ? P : Location();
 }
 
 /// Of \p Count elements; what \ref within refuses where there is no such array.
@@ -62,7 +62,7 @@ int64_t bytesOf(int64_t Count, int64_t Size) {
 
 } // namespace
 
-Place nested(Place Outer, const Place &Inner) {
+Location nested(Location Outer, const Location &Inner) {
   Outer.Offset += Inner.Offset;
   if (Inner.Indexed && !Outer.Indexed) {
     Outer.Indexed = true;
@@ -70,23 +70,23 @@ Place nested(Place Outer, const Place &Inner) {
     Outer.Own = Inner.Own;
     Outer.Given = Inner.Given;
     Outer.Stride = Inner.Stride;
-    if (Outer.In != Place::Kind::Record)
+    if (Outer.In != Location::Kind::Record)
       Outer.Root = Inner.Root;
   }
   Outer.BitField = Inner.BitField;
   return within(Outer);
 }
 
-bool isOtherInstance(const Place &A, const Place &B) {
+bool isOtherInstance(const Location &A, const Location &B) {
   if (A.In != B.In || A.Root == B.Root)
     return false;
-  if (A.In == Place::Kind::Record)
+  if (A.In == Location::Kind::Record)
     return A.Record == B.Record;
   return A.Indexed && B.Indexed && A.Stride == B.Stride && A.Var == B.Var &&
          A.Param == B.Param;
 }
 
-int64_t Places::sizeOf(QualType T) const {
+int64_t Locations::sizeOf(QualType T) const {
   T = T.getNonReferenceType();
   if (T->isDependentType() || T->isIncompleteType() || T->isFunctionType() ||
       T->isVariableArrayType() || T->isVoidType() || T->isPlaceholderType())
@@ -97,7 +97,7 @@ int64_t Places::sizeOf(QualType T) const {
   return isWithin(Bytes) ? Bytes : 0;
 }
 
-unsigned Places::hash(const Expr *E) const {
+unsigned Locations::hash(const Expr *E) const {
   E = E->IgnoreParenCasts();
   llvm::FoldingSetNodeID ID;
   E->Profile(ID, Context, /*Canonical=*/true);
@@ -105,13 +105,13 @@ unsigned Places::hash(const Expr *E) const {
 }
 
 /// A record that \p Pointer leads to, and of which no more is known.
-Place Places::somewhere(QualType T, const Expr *Pointer) {
-  Place P;
+Location Locations::somewhere(QualType T, const Expr *Pointer) {
+  Location P;
   const RecordDecl *R = T.isNull() ? nullptr : T->getAsRecordDecl();
   R = R ? R->getDefinition() : nullptr;
   if (!R || !hasLayout(*R))
     return P;
-  P.In = Place::Kind::Record;
+  P.In = Location::Kind::Record;
   P.Record = R;
   P.Root = hash(Pointer);
   const Expr *Plain = Pointer->IgnoreParenCasts();
@@ -120,35 +120,35 @@ Place Places::somewhere(QualType T, const Expr *Pointer) {
   return P;
 }
 
-Place Places::object(const Expr *E) {
-  if (Depth > MaxPlaceDepth)
+Location Locations::object(const Expr *E) {
+  if (Depth > MaxLocationDepth)
     return {};
   ++Depth;
-  Place P = objectOf(E);
+  Location P = objectOf(E);
   --Depth;
   return within(P);
 }
 
-Place Places::pointee(const Expr *E) {
-  if (Depth > MaxPlaceDepth)
+Location Locations::pointee(const Expr *E) {
+  if (Depth > MaxLocationDepth)
     return {};
   ++Depth;
-  Place P = pointeeOf(E);
+  Location P = pointeeOf(E);
   --Depth;
   return within(P);
 }
 
-Place Places::receiver(const Expr *E) {
+Location Locations::receiver(const Expr *E) {
   return E->getType()->isAnyPointerType() ? pointee(E) : object(E);
 }
 
-Place Places::base(const CXXRecordDecl &Of, const CXXRecordDecl &Base) {
-  Place P;
+Location Locations::base(const CXXRecordDecl &Of, const CXXRecordDecl &Base) {
+  Location P;
   const CXXRecordDecl *Whole = Of.getDefinition();
   const CXXRecordDecl *Part = Base.getDefinition();
   if (!Whole || !Part || !hasLayout(*Whole))
     return P;
-  P.In = Place::Kind::Parameter;
+  P.In = Location::Kind::Parameter;
   P.Record = Whole;
   if (Whole == Part)
     return P;
@@ -163,10 +163,10 @@ Place Places::base(const CXXRecordDecl &Of, const CXXRecordDecl &Base) {
   return {};
 }
 
-Place Places::member(Place In, const FieldDecl &Field) {
+Location Locations::member(Location In, const FieldDecl &Field) {
   const RecordDecl *R = Field.getParent();
   if (!In.isReported() || !hasLayout(*R) || Field.isInvalidDecl())
-    return In.In == Place::Kind::Local ? In : Place();
+    return In.In == Location::Kind::Local ? In : Location();
   uint64_t Bits =
       Context.getASTRecordLayout(R).getFieldOffset(Field.getFieldIndex());
   In.Offset += int64_t(Bits / Context.getCharWidth());
@@ -175,21 +175,22 @@ Place Places::member(Place In, const FieldDecl &Field) {
 }
 
 /// In a constructor: what a pointer or reference of the object starts as.
-const Expr *Places::initial(const MemberExpr &M, const FieldDecl &Field) const {
+const Expr *Locations::initial(const MemberExpr &M,
+                               const FieldDecl &Field) const {
   if (!Locals || Locals->Fields.empty() ||
       !isa<CXXThisExpr>(M.getBase()->IgnoreParenImpCasts()))
     return nullptr;
   return Locals->Fields.lookup(&Field);
 }
 
-Place Places::element(Place In, const Expr *Index, QualType Element,
-                      bool Subtract) {
+Location Locations::element(Location In, const Expr *Index, QualType Element,
+                            bool Subtract) {
   if (!In.isReported())
     return In;
   int64_t Size = sizeOf(Element);
   if (auto Constant = constantOf(Index, Context)) {
     // Of records of unknown origin every element is as good as the first.
-    if (In.In != Place::Kind::Record || In.Offset)
+    if (In.In != Location::Kind::Record || In.Offset)
       In.Offset += (Subtract ? -1 : 1) * bytesOf(*Constant, Size);
     return In;
   }
@@ -202,23 +203,24 @@ Place Places::element(Place In, const Expr *Index, QualType Element,
   Steps S = stepsOf(Index, Context);
   In.Stride = bytesOf(S.Factor, Size);
   if (!Subtract && S.Sum > 0 && S.Sum < S.Factor &&
-      In.In != Place::Kind::Record)
+      In.In != Location::Kind::Record)
     In.Offset += bytesOf(S.Sum, Size);
   In.Walks = Origin == IndexOrigin::Walks;
   In.Own = Origin == IndexOrigin::OwnThread;
   In.Given = Origin == IndexOrigin::Given;
-  if (In.In != Place::Kind::Record)
+  if (In.In != Location::Kind::Record)
     In.Root = hash(Index);
   return In;
 }
 
 /// Does a local that the index is made from change by what it was before?
-bool Places::walks(const Expr *Index) const {
+bool Locations::walks(const Expr *Index) const {
   if (!Locals || Locals->Numbers.empty())
     return false;
   llvm::SmallVector<const Stmt *, 16> Work{Index};
   llvm::SmallPtrSet<const VarDecl *, 4> Seen;
-  for (unsigned Looked = 0; !Work.empty() && Looked < MaxPlaceDepth; ++Looked) {
+  for (unsigned Looked = 0; !Work.empty() && Looked < MaxLocationDepth;
+       ++Looked) {
     const Stmt *S = Work.pop_back_val();
     if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
       const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
@@ -236,7 +238,7 @@ bool Places::walks(const Expr *Index) const {
   return false;
 }
 
-Place Places::objectOf(const Expr *E) {
+Location Locations::objectOf(const Expr *E) {
   E = E->IgnoreParens();
   switch (E->getStmtClass()) {
   case Stmt::DeclRefExprClass:
@@ -244,8 +246,8 @@ Place Places::objectOf(const Expr *E) {
   case Stmt::MemberExprClass: {
     const auto *M = llvm::cast<MemberExpr>(E);
     if (const auto *V = dyn_cast<VarDecl>(M->getMemberDecl())) {
-      Place P; // a static data member
-      P.In = Place::Kind::Variable;
+      Location P; // a static data member
+      P.In = Location::Kind::Variable;
       P.Var = V;
       return V->getType()->isReferenceType() ? somewhere(M->getType(), E) : P;
     }
@@ -257,7 +259,7 @@ Place Places::objectOf(const Expr *E) {
       return Start ? object(Start)
                    : somewhere(Field->getType()->getPointeeType(), E);
     }
-    Place In = M->isArrow() ? pointee(M->getBase()) : object(M->getBase());
+    Location In = M->isArrow() ? pointee(M->getBase()) : object(M->getBase());
     return member(In, *Field);
   }
   case Stmt::ArraySubscriptExprClass: {
@@ -278,12 +280,12 @@ Place Places::objectOf(const Expr *E) {
     const auto *B = llvm::cast<BinaryOperator>(E);
     if (B->getOpcode() == BO_Comma)
       return object(B->getRHS());
-    return B->isAssignmentOp() ? object(B->getLHS()) : Place();
+    return B->isAssignmentOp() ? object(B->getLHS()) : Location();
   }
   case Stmt::ConditionalOperatorClass: {
     const auto *C = llvm::cast<ConditionalOperator>(E);
-    Place A = object(C->getTrueExpr());
-    return A == object(C->getFalseExpr()) ? A : Place();
+    Location A = object(C->getTrueExpr());
+    return A == object(C->getFalseExpr()) ? A : Location();
   }
   case Stmt::CXXThisExprClass:
     return pointee(E);
@@ -305,8 +307,8 @@ Place Places::objectOf(const Expr *E) {
         llvm::cast<SubstNonTypeTemplateParmExpr>(E)->getReplacement());
   case Stmt::MaterializeTemporaryExprClass:
   case Stmt::CompoundLiteralExprClass: {
-    Place P;
-    P.In = Place::Kind::Local;
+    Location P;
+    P.In = Location::Kind::Local;
     return P;
   }
   default:
@@ -317,7 +319,7 @@ Place Places::objectOf(const Expr *E) {
 }
 
 /// Where a pointer points that is moved along an array.
-Place Places::stepped(const Expr *Pointer, QualType To) {
+Location Locations::stepped(const Expr *Pointer, QualType To) {
   const auto *Ref = dyn_cast<DeclRefExpr>(Pointer->IgnoreParens());
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   if (V && !V->hasGlobalStorage() && !V->getType()->isReferenceType())
@@ -325,21 +327,21 @@ Place Places::stepped(const Expr *Pointer, QualType To) {
   return somewhere(To, Pointer);
 }
 
-Place Places::pointeeOf(const Expr *E) {
+Location Locations::pointeeOf(const Expr *E) {
   E = E->IgnoreParens();
   QualType To = E->getType()->getPointeeType();
   switch (E->getStmtClass()) {
   case Stmt::CXXThisExprClass: {
     const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Function);
-    Place P = somewhere(To, E);
+    Location P = somewhere(To, E);
     // In a lambda, `this` is captured.
-    if (P.In == Place::Kind::Record && !Method)
-      P.In = Place::Kind::Parameter; // an initialiser or an attribute
-    else if (P.In == Place::Kind::Record &&
+    if (P.In == Location::Kind::Record && !Method)
+      P.In = Location::Kind::Parameter; // an initialiser or an attribute
+    else if (P.In == Location::Kind::Record &&
              Method->getParent()->getCanonicalDecl() ==
                  To->getAsCXXRecordDecl()->getCanonicalDecl())
-      P.In = Place::Kind::Parameter;
-    if (P.In == Place::Kind::Parameter)
+      P.In = Location::Kind::Parameter;
+    if (P.In == Location::Kind::Parameter)
       P.Root = 0;
     return P;
   }
@@ -370,7 +372,7 @@ Place Places::pointeeOf(const Expr *E) {
   }
   case Stmt::ConditionalOperatorClass: {
     const auto *C = llvm::cast<ConditionalOperator>(E);
-    Place A = pointee(C->getTrueExpr());
+    Location A = pointee(C->getTrueExpr());
     return A == pointee(C->getFalseExpr()) ? A : somewhere(To, E);
   }
   case Stmt::OpaqueValueExprClass:
@@ -426,7 +428,7 @@ Place Places::pointeeOf(const Expr *E) {
 }
 
 /// What stays of \p In when the pointer or lvalue to it is cast to \p To.
-Place Places::cast(const CastExpr &C, Place In, QualType To) {
+Location Locations::cast(const CastExpr &C, Location In, QualType To) {
   if (C.getCastKind() == CK_DerivedToBase ||
       C.getCastKind() == CK_UncheckedDerivedToBase) {
     QualType From = C.getSubExpr()->getType();
@@ -442,15 +444,15 @@ Place Places::cast(const CastExpr &C, Place In, QualType To) {
   R = R ? R->getDefinition() : nullptr;
   if (C.getCastKind() == CK_NoOp || C.getCastKind() == CK_LValueToRValue)
     return In;
-  if (!R || !hasLayout(*R) || In.In == Place::Kind::Variable ||
-      In.In == Place::Kind::Local || In.Record == R)
+  if (!R || !hasLayout(*R) || In.In == Location::Kind::Variable ||
+      In.In == Location::Kind::Local || In.Record == R)
     return In;
   // container_of, a downcast, or an untyped pointer.
-  if (In.In == Place::Kind::Parameter && !In.Offset && !In.Indexed) {
+  if (In.In == Location::Kind::Parameter && !In.Offset && !In.Indexed) {
     In.Record = R;
     return In;
   }
-  if (In.In == Place::Kind::Itself)
+  if (In.In == Location::Kind::Itself)
     return In;
   return somewhere(To, C.getSubExpr());
 }
