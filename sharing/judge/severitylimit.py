@@ -71,23 +71,16 @@ def _surest(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     return max((_of_pair(writer, user, ctx) for writer, user in pairs), key=lambda found: found[0].rank)
 
 
-def _picked(actor: Actor) -> bool:
-    """Are all that write it plain updates of an element at an index that stays the same?"""
-    writers = [a for a in actor.writers if not a.cold]
-    return bool(writers) and not actor.guards and all(a.stride and not a.walks and not a.locks for a in writers)
-
-
 def _of_pair(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     """Both sides sure on threads that run at one time: no limit.  One sure and both often: medium.
 
     Low is what is less by estimate, and what only the loop of its own thread makes busy, however sure that is: counts
     confirm none of it.  Atomics are made for several threads: both are medium so, and where both are far by estimate.
-    So are elements that threads of one kind pick: without a lock, who writes for oneself would else race.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
     atomic = writer.role is user.role is Role.ATOMIC
-    if local and not atomic and not (writer is user and _picked(writer)):
+    if local and not atomic:
         most: tuple[Severity, str] = (Severity.LOW, LOCAL)
     else:
         most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)

@@ -92,27 +92,6 @@ def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
-PICKED = Access("f", 10.0, MANY, writes=True, reads=True, atomic=False, locks=False, stride=8)
-
-
-@pytest.mark.parametrize(
-    ("writer", "guards", "most"),
-    [
-        pytest.param(PICKED, frozenset(), Severity.MEDIUM, id="each thread picks one"),
-        pytest.param(dataclasses.replace(PICKED, stride=0), frozenset(), Severity.LOW, id="the same one for all"),
-        pytest.param(dataclasses.replace(PICKED, walks=True), frozenset(), Severity.LOW, id="one after another"),
-        pytest.param(PICKED, frozenset({"lock"}), Severity.LOW, id="under a lock"),
-    ],
-)
-def test_plain_elements_that_threads_pick_are_made_for_several(
-    writer: Access, guards: frozenset[str], most: Severity
-) -> None:
-    elements = dataclasses.replace(
-        actor(FrequentUse(MANY, MANY, MANY, MANY)), raised=True, accesses=(writer,), guards=guards
-    )
-    assert limit((elements,), CONTEXT)[0] is most
-
-
 def test_the_first_of_several_is_met_by_any_and_above_medium_by_the_second() -> None:
     assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(FrequentUse())), CONTEXT)[0] is Severity.CRITICAL
     assert limit((actor(SURE_ONE), actor(FrequentUse()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
