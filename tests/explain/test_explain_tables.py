@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sharing.explain.tables import FORMATS, read_measurements
+from sharing.explain.tables import FORMATS, jmh, read_measurements
 from sharing.explain.tables.base import Measurement, grouped
 from sharing.explain.tables.figures import number
+from sharing.knowledge.metrics import is_less_better
 from sharing.model.errors import LinemateError, Malformed, Unrecognized
 
 DATA = Path(__file__).parent / "data"
@@ -210,3 +211,83 @@ def test_a_column_without_a_name_numbers_rows_and_measures_nothing() -> None:
     assert [(m.metric, m.labels) for m in found] == [("tps", ()), ("tps", ())]
     with pytest.raises(Malformed):
         read_measurements(",\n0,", "x.csv")
+
+
+JMH = """\
+Benchmark    (size)   Mode  Cnt    Score   Error   Units
+Queue.offer      10  thrpt    5  123.400 ± 1.200  ops/us
+Queue.offer      20  thrpt    5   98.300 ± 0.900  ops/us
+Queue.poll       10   avgt        45.612           ns/op
+Queue.size       10     ss    5  1234,567 ± 3,100  ns/op
+Done.
+Queue.late       10   avgt        45.612           ns/op
+"""
+
+
+def test_the_table_of_jmh_with_parameters_modes_and_fractions_of_other_languages() -> None:
+    """What stands behind the end of the table is none of it."""
+    found = read_measurements(JMH, "jmh")
+    offers = tuple(m for m in found if m.label("benchmark") == "Queue.offer")
+    assert by(offers, "ops/us", "size") == {"10": 123.4, "20": 98.3}
+    assert by(found, "ns/op", "mode") == {"avgt": 45.612, "ss": 1234.567}
+    assert (is_less_better("ns/op"), is_less_better("ops/us")) == (True, False)
+    with pytest.raises(Unrecognized):
+        jmh.read(JMH.replace("Units", "Unit"), "jmh")
+
+
+def test_forks_of_jmh_are_repetitions_and_their_iterations_are_none() -> None:
+    text = (
+        '[{"benchmark": "Q.offer", "mode": "thrpt", "threads": 2, "params": {"size": "10"}, "primaryMetric":'
+        ' {"score": 2.0, "scoreUnit": "ops/s", "rawData": [[1.0, 2.0], [3.0, 5.0]]}}]'
+    )
+    labels = (("benchmark", "Q.offer"), ("size", "10"), ("mode", "thrpt"), ("threads", "2"))
+    assert grouped(read_measurements(text, "jmh"), "ops/s") == {labels: (1.5, 4.0)}
+    assert grouped(read_measurements(text.replace("[[1.0, 2.0], [3.0, 5.0]]", "0"), "jmh"), "ops/s") == {labels: (2.0,)}
+
+
+PGBENCH = """\
+number of clients: 10
+number of threads: 2
+latency average = 4.567 ms
+tps = 85.184871 (including connections establishing)
+tps = 85.296346 (excluding connections establishing)
+"""
+
+
+def test_pgbench_old_and_new_without_the_time_of_connecting() -> None:
+    labels = (("clients", "10"), ("threads", "2"))
+    found = read_measurements(PGBENCH, "pgbench")
+    assert grouped(found, "tps") == {labels: (85.296346,)}
+    assert grouped(found, "latency average (ms)") == {labels: (4.567,)}
+    newer = PGBENCH.replace("excluding connections establishing", "without initial connection time")
+    assert grouped(read_measurements(newer, "pgbench"), "tps") == {labels: (85.296346,)}
+
+
+REDIS = """\
+====== SET ======
+  100000 requests completed in 1.23 seconds
+  50 parallel clients
+Summary:
+  throughput summary: 81300.81 requests per second
+  latency summary (msec):
+          avg       min       p50
+        0.345     0.088     0.335
+"""
+
+
+def test_redis_benchmark_in_full_and_in_one_line() -> None:
+    labels = (("test", "SET"), ("clients", "50"))
+    found = read_measurements(REDIS, "redis")
+    assert grouped(found, "requests per second") == {labels: (81300.81,)}
+    assert grouped(found, "latency p50 (ms)") == {labels: (0.335,)}
+    lines = "SET: 81300.81 requests per second, p50=0.335 msec\nGET: 90000.5 requests per second, p50=0.3 msec\n"
+    assert by(read_measurements(lines, "redis"), "requests per second", "test") == {"SET": 81300.81, "GET": 90000.5}
+    # A column too few names nothing.
+    short = read_measurements(REDIS.replace("0.345", ""), "redis")
+    assert {m.metric for m in short} == {"requests per second"}
+
+
+def test_a_number_of_hundreds_of_digits_is_refused_in_one_line() -> None:
+    for record in ('{"tps": 1%s}', '{"benchmark": "b", "primaryMetric": {"score": 1%s}}'):
+        with pytest.raises(Malformed, match="more digits"):
+            read_measurements(record % ("0" * 400), "x")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from sharing.explain.tables import timings
+from sharing.explain.tables import jmh, timings
 from sharing.explain.tables.base import MAX_VALUES, Measurement, is_label
 from sharing.explain.tables.columns import from_columns
 from sharing.explain.tables.figures import is_missing, number
@@ -89,7 +89,10 @@ def read_records(text: str, path: str) -> tuple[Measurement, ...]:
         raise Malformed(path, None, "expected a list of objects, one a measurement")
     out: list[Measurement] = []
     for record in records:
-        out += _of_record(record)
+        try:
+            out += _of_record(record)
+        except OverflowError:
+            raise Malformed(path, None, "a number has more digits than any figure") from None
         if len(out) > MAX_VALUES:
             raise Malformed(path, None, f"more than {MAX_VALUES} values")
     if not out:
@@ -102,6 +105,8 @@ def _of_record(record: dict[str, Any]) -> list[Measurement]:
         return timings.of_hyperfine(record)
     if timings.is_google(record):
         return timings.of_google(record)
+    if jmh.is_jmh(record):
+        return jmh.of_jmh(record)
     names = _conditions(record)
     labels = tuple((key, str(record[key])) for key in names)
     out = []
