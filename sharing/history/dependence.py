@@ -1,99 +1,145 @@
 """How much of what a revision measures is its neighbour's: noise that lasts looks like steps.
 
-Owns the estimate of that dependence, and by how much it makes a split less clear.
+Owns the estimate of that dependence, and what steps look like in what is new in each revision.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.history import numbers
+from sharing.history.fitted import noise
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
-def clearness(level: Floats) -> float:
-    """What is left of a split's clearness, as a factor: 1 where neighbours are independent.
+def lasting(level: Floats) -> float:
+    """The correlation of neighbours, 0 where they are independent: that of what the steps leave over that fit best.
 
-    Sums of n values with correlation r from one to the next (an autoregressive process) vary as those of
-    n (1 - r) / (1 + r) independent ones.  The correlation is that of what the clearest stretch leaves over; leaving it
-    out takes some of the correlation with it, which is given back.
+    Fitting takes some of the correlation with it, which is given back.
     """
     n = len(level)
     if n < numbers.LONG_SERIES:
-        return 1.0
-    rest = _left_over(level)
-    spread = numbers.SIGMA * float(np.median(np.abs(rest)))
-    if spread <= 1e-12:
-        return 1.0
-    rest = np.clip(rest / spread, -numbers.CLIP, numbers.CLIP)
-    rest -= rest.mean()
-    found = float((rest[1:] * rest[:-1]).sum() / (rest**2).sum())
-    if found <= 1 / math.sqrt(n):
-        return 1.0
-    correlation = min(found + numbers.FITTED_AWAY / n, numbers.MOST_CORRELATION)
-    return math.sqrt((1 - correlation) / (1 + correlation))
+        return 0.0
+    left = noise(level)
+    if left.correlation <= 1 / math.sqrt(n):
+        return 0.0
+    taken = left.parameters / n
+    kept = 1 - numbers.FITTED_AWAY * taken
+    return min((left.correlation + taken) / kept, numbers.MOST_CORRELATION) if kept > 0 else numbers.MOST_CORRELATION
 
 
-def less_clear(contrasts: Floats, square: float, factor: float) -> Floats:
-    """Contrasts of rows with a sum of squares, made less clear.
+def innovations(rows: Floats, correlation: float) -> Floats:
+    """What is new in each row, beyond what it keeps of the one before it, around the mean that leaves least of it, in
+    units of its own deviation.
 
-    What a split explains is set against what it leaves over, as in Student's t: a contrast cannot exceed the whole.
+    Rows of an autoregressive process are made of these, which do not depend on each other: they can be permuted.
     """
-    left = np.maximum(square - contrasts**2, 1e-12 * square)
-    odds = factor * contrasts * np.sqrt(square / left)
-    out: Floats = odds / np.sqrt(1 + odds**2 / square)
+    if not correlation:
+        return rows
+    n, rest = len(rows), 1 - correlation
+    constant = np.full((n, 1), rest)
+    constant[0] = _first(correlation)
+    new = np.concatenate([constant[0] * rows[:1], rows[1:] - correlation * rows[:-1]])
+    new = new - constant * (constant * new).sum(axis=0) / (constant**2).sum()
+    out: Floats = new / np.maximum(np.sqrt((new**2).mean(axis=0)), 1e-12)
     return out
 
 
-def _left_over(level: Floats) -> Floats:
-    """The level without its clearest stretch, or without the line through it, whichever leaves less."""
-    n = len(level)
-    at = np.arange(n)
-    sums = np.concatenate([[0.0], np.cumsum(level - level.mean())])
-    edges = sorted({0, *clearest_stretch(sums, np.arange(n + 1), numbers.MIN_REVISIONS), n})
-    stretch = np.concatenate([level[a:b] - np.median(level[a:b]) for a, b in pairwise(edges)])
-    line: Floats = level - np.polyval(np.polyfit(at, level, 1), at)
-    return min(stretch, line, key=lambda rest: float(np.abs(rest).sum()))
+def rebuilt(new: Floats, correlation: float) -> Floats:
+    """The rows that are made of these innovations; rows are the second to last axis."""
+    if not correlation:
+        return new
+    rows = np.empty_like(new)
+    rows[..., 0, :] = new[..., 0, :] / _first(correlation)
+    for at in range(1, new.shape[-2]):
+        rows[..., at, :] = correlation * rows[..., at - 1, :] + new[..., at, :]
+    return rows
 
 
-def stretch_contrasts(sums: Floats, places: Ids, least: int) -> Floats:
-    """Of rows of partial sums at some places: the largest contrast to all else of a stretch of ``least`` rows or more.
+def _first(correlation: float) -> float:
+    """The share of the first row that is new: nothing is known of the one before it."""
+    return math.sqrt(1 - correlation**2)
 
-    A level that comes back hides from a split in two (circular binary segmentation: Olshen and others 2004).
+
+def steps_in(new: Floats, places: Ids, correlation: float) -> Floats:
+    """How much of a step at each of some places is in innovations, beyond a mean; rows are the second to last axis.
+
+    The first row behind a step has all of it, the others what they do not keep of the row before them.
     """
-    best = np.zeros(len(sums))
-    for gap, scale in _stretches(places, least):
-        contrast = np.abs(sums[:, gap:] - sums[:, :-gap])
-        contrast *= scale
-        np.maximum(best, contrast.max(axis=1), out=best)
-    return best
+    n, rest = new.shape[-2], 1 - correlation
+    tails = np.cumsum(new[..., ::-1, :], axis=-2)[..., ::-1, :]
+    tails = np.concatenate([tails, np.zeros_like(tails[..., :1, :])], axis=-2)
+    mean = _first(correlation) * new[..., :1, :] + rest * tails[..., 1:2, :]
+    share = _with_mean(n, places, correlation) / _mean_with_mean(n, correlation)
+    out: Floats = tails[..., places, :] - correlation * tails[..., places + 1, :] - share[:, None] * mean
+    return out
 
 
-def clearest_stretch(sums: Floats, places: Ids, least: int) -> tuple[int, int]:
-    """Where that stretch is in one row of partial sums; all of it, where there is none."""
-    best, ends = 0.0, (int(places[0]), int(places[-1]))
-    for gap, scale in _stretches(places, least):
-        contrast = np.abs(sums[gap:] - sums[:-gap]) * scale
-        at = int(contrast.argmax())
-        if contrast[at] > best:
-            best, ends = float(contrast[at]), (int(places[at]), int(places[at + gap]))
-    return ends
+def steps_overlap(n: int, places: Ids, correlation: float) -> Floats:
+    """How much steps at two places have in common, beyond a mean: the squares of each on the diagonal."""
+    rest = 1 - correlation
+    later = np.maximum(places[:, None], places[None, :])
+    same = np.eye(len(places), dtype=bool)
+    mean = _with_mean(n, places, correlation)
+    shared = mean[:, None] * mean[None, :] / _mean_with_mean(n, correlation)
+    out: Floats = np.where(same, 1.0, rest) + (n - later - 1) * rest**2 - shared
+    return out
 
 
-def _stretches(places: Ids, least: int) -> Iterator[tuple[int, Floats]]:
-    """Lengths of stretches in places, and what makes the sum of each a contrast."""
-    total = float(places[-1] - places[0])
-    for gap in _gaps(len(places)):
-        length = (places[gap:] - places[:-gap]).astype(np.float64)
-        square = length * (total - length) / total
-        yield gap, np.where((square > 0) & (length >= least), 1 / np.sqrt(np.maximum(square, 1e-12)), 0.0)
+def _with_mean(n: int, places: Ids, correlation: float) -> Floats:
+    rest = 1 - correlation
+    out: Floats = np.asarray(rest + (n - places - 1) * rest**2, np.float64)
+    return out
+
+
+def _mean_with_mean(n: int, correlation: float) -> float:
+    return 1 - correlation**2 + (n - 1) * (1 - correlation) ** 2
+
+
+class Stretches:
+    """Stretches of ``least`` rows or more between some places, the ends of the series among them."""
+
+    def __init__(self, n: int, places: Ids, least: int, correlation: float) -> None:
+        self.ends = np.array([0, *places.tolist(), n])
+        squares = np.zeros((len(self.ends), len(self.ends)))
+        squares[1:-1, 1:-1] = steps_overlap(n, places, correlation)
+        square = np.diag(squares)[:, None] + np.diag(squares)[None, :] - 2 * squares
+        allowed = (square > 1e-9) & (self.ends[None, :] - self.ends[:, None] >= least)
+        self._scale = np.where(allowed, 1 / np.sqrt(np.maximum(square, 1e-9)), 0.0)
+
+    def contrasts(self, steps: Floats) -> Floats:
+        """The largest contrast to all else of a stretch, in each row of steps at the places.
+
+        A level that comes back hides from a split in two (circular binary segmentation: Olshen and others 2004).
+        """
+        steps = _between_ends(steps)
+        best = np.zeros(len(steps))
+        for gap in _gaps(len(self.ends)):
+            contrast = np.abs(steps[:, gap:] - steps[:, :-gap])
+            contrast *= np.diag(self._scale, gap)
+            np.maximum(best, contrast.max(axis=1), out=best)
+        return best
+
+    def clearest(self, steps: Floats) -> tuple[int, int]:
+        """Where that stretch is in one row of steps; all of it, where there is none."""
+        steps = _between_ends(steps[None])[0]
+        best, ends = 0.0, (int(self.ends[0]), int(self.ends[-1]))
+        for gap in _gaps(len(self.ends)):
+            contrast = np.abs(steps[gap:] - steps[:-gap]) * np.diag(self._scale, gap)
+            at = int(contrast.argmax())
+            if contrast[at] > best:
+                best, ends = float(contrast[at]), (int(self.ends[at]), int(self.ends[at + gap]))
+        return ends
+
+
+def _between_ends(steps: Floats) -> Floats:
+    """With the ends of the series, where a step is none."""
+    return np.pad(steps, ((0, 0), (1, 1)))
 
 
 def _gaps(count: int) -> list[int]:

@@ -18,7 +18,6 @@ from sharing.explain import numbers as explain_numbers
 from sharing.explain.statistics import holm, paired_change
 from sharing.explain.tables.base import Labels
 from sharing.history import numbers
-from sharing.history.dependence import clearness
 from sharing.history.normal import normal_step
 from sharing.history.place import possible_places
 from sharing.history.series import Floats, Ids, Series
@@ -74,7 +73,7 @@ def judge(series: Series, alpha: float = explain_numbers.ALPHA, builds: Sequence
     told = (
         _SizedRows(rows, np.cumsum([0, *counts]))
         if basis is Basis.REPETITIONS
-        else _SizedRows(logs, np.arange(n + 1), borders)
+        else _SizedRows(logs, np.arange(n + 1), borders, found.correlation)
     )
     made = [_step(plain, told, measured, edges[i], s, edges[i + 2], basis) for i, s in enumerate(found.splits)]
     best = None
@@ -188,12 +187,13 @@ def _by_spread(logs: Floats, alpha: float) -> Segmentation:
 class _SizedRows:
     """Rows of logarithms that tell the size of a step; ``first`` is the first row of each revision, and the end.
 
-    ``borders`` are where another build begins, where rows are revisions.
+    ``borders`` are where another build begins, where rows are revisions, and ``correlation`` is that of their noise.
     """
 
     logs: Floats
     first: Ids
     borders: Ids | None = None
+    correlation: float = 0.0
 
 
 def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Split, end: int, basis: Basis) -> Step:
@@ -221,7 +221,7 @@ def _step(series: Series, told: _SizedRows, measured: Ids, start: int, split: Sp
     places: tuple[int, ...] = ()
     if basis is Basis.REVISIONS and told.borders is not None:
         allowed = possible_splits(told.borders, start, end, numbers.MIN_REVISIONS) - start
-        left = possible_places(level, cut, allowed, clearness(common_level(logs)))
+        left = possible_places(level, cut, allowed, told.correlation)
         places = tuple(int(measured[start + row]) for row in left)
     return Step((before, after), suspects, split.chance, slower, change, conditions, places=places)
 

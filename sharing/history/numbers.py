@@ -15,10 +15,6 @@ FAR: Annotated[
     About("standard deviations from the level around", Origin.CHOSEN, "a result that stands apart: no normal noise"),
 ] = 6.0
 FAR_LEAST: Annotated[float, About("share of the level", Origin.CHOSEN, "the same, where results hardly differ")] = 0.01
-LINE_MARGIN: Annotated[
-    float,
-    About("logarithm of the remainder", Origin.CHOSEN, "by so much a slope must fit better than steps to be a drift"),
-] = 0.05
 BEST_GUESS: Annotated[
     float, About("chance", Origin.CHOSEN, "below, the clearest place is named where no step is certain")
 ] = 0.5
@@ -38,10 +34,21 @@ FITTED_AWAY: Annotated[
     float,
     About(
         "correlation times results",
-        Origin.MEASURED,
-        "what leaving out the clearest stretch takes from the correlation of simulated series of 20 to 80",
+        Origin.PAPER,
+        "what fitting a mean takes from the correlation r of what it leaves over: 1 + 3 r (Kendall 1954)",
     ),
-] = 6.0
+] = 3.0
+STEP_PRICE: Annotated[
+    float,
+    About(
+        "logarithms of the number of results",
+        Origin.PAPER,
+        "what a step must gain in likelihood, twice, to be told from noise (Zhang and Siegmund 2007)",
+    ),
+] = 3.0
+MOST_STEPS: Annotated[
+    int, About("steps", Origin.CHOSEN, "that are fitted at once; of more, the rest is found between these")
+] = 5
 MOST_CORRELATION: Annotated[
     float, About("correlation", Origin.CHOSEN, "above it a series has no level that a step could change")
 ] = 0.9

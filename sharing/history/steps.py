@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from sharing.explain import numbers as explain_numbers
 from sharing.history import numbers
-from sharing.history.dependence import clearest_stretch, clearness, less_clear, stretch_contrasts
+from sharing.history.dependence import Stretches, innovations, lasting, rebuilt, steps_in, steps_overlap
+from sharing.history.fitted import is_line, several, several_places
 from sharing.history.place import place
 
 Floats = npt.NDArray[np.float64]
@@ -34,6 +35,7 @@ MOST_WORK = 20_000_000  # values that the resamples of one test hold, in all
 CHUNK = 4_000_000
 EXACT_ROWS = 7  # 5040 orders are enumerated
 PLACES = 60  # positions that are compared for the place of one step
+LATTICE = 40  # of several at once
 SETTLING = 10  # rounds in which steps are placed between their neighbours; two mostly do
 EQUAL = 1e-9  # sums of an order and of its mirror image differ by less, as scores have twelve digits
 _SEED = 20081114
@@ -57,11 +59,13 @@ class Segmentation:
     """``splits`` in order; ``slopes`` are stretches [start, end) that a line fits better than any steps.
 
     ``best`` is the clearest split of the whole, significant or not; None where the series is too short or flat.
+    ``correlation`` is that of neighbours in the noise.
     """
 
     splits: tuple[Split, ...]
     slopes: tuple[tuple[int, int], ...]
     best: Split | None
+    correlation: float = 0.0
 
 
 def segment(
@@ -78,12 +82,12 @@ def segment(
     stretch that was split is searched further at half the level on either side, so that the level holds over all.
     """
     edges = np.cumsum([0, *groups]) if groups is not None else np.arange(len(logs) + 1)
-    least, factor = (1, 1.0) if repetitions else (numbers.MIN_REVISIONS, clearness(common_level(logs)))
-    search = _Search(logs, edges, least, factor)
+    least, correlation = (1, 0.0) if repetitions else (numbers.MIN_REVISIONS, lasting(_middle_level(logs)))
+    search = _Search(logs, edges, least, correlation)
     best = search.clearest(0, len(logs))
     found = search.settled(search.all_below(0, len(logs), alpha))
-    splits, slopes = (found, []) if repetitions else _without_slopes(logs, found)
-    return Segmentation(tuple(splits), tuple(slopes), best)
+    splits, slopes = (found, []) if repetitions else _without_slopes(logs, found, correlation)
+    return Segmentation(tuple(splits), tuple(slopes), best, correlation)
 
 
 def possible_splits(edges: Ids, start: int, end: int, least: int) -> Ids:
@@ -115,13 +119,13 @@ class _Found:
 class _Search:
     """``edges`` are where steps may be, ``least`` the number of rows on each side of one.
 
-    ``clearness`` is what dependence between neighbours leaves of it.
+    ``correlation`` is that of neighbours.
     """
 
     logs: Floats
     edges: Ids
     least: int
-    clearness: float
+    correlation: float
     known: dict[tuple[int, int], Split | None] = field(default_factory=dict)
 
     def clearest(self, start: int, end: int) -> Split | None:
@@ -136,11 +140,13 @@ class _Search:
         scores, cells = _scores(part) if len(allowed) else (part, allowed)
         if not len(cells):
             return None
-        chance, stretch = _chance(scores, allowed, self.least, self.clearness)
-        allowed = np.array(stretch or allowed)
-        clear = _cusum(scores, allowed)
-        at = place(part[:, cells], np.maximum(clear.max(axis=0) ** 2 - numbers.BLUR, 1.0), _most(clear, allowed))
-        alone = _alone(scores, at)
+        sight = _Sight(len(part), allowed, self.least, self.correlation)
+        chance, several_at = sight.chance(scores)
+        sight = replace(sight, allowed=np.array(several_at or allowed))
+        clear = sight.splits(innovations(scores, self.correlation))
+        weight = np.maximum(clear.max(axis=0) ** 2 - numbers.BLUR, 1.0)
+        at = place(part[:, cells], weight, _most(clear, sight.allowed), self.correlation)
+        alone = _alone(clear[sight.allowed == at][0])
         return Split(start + at, chance, int(cells[alone]) if alone >= 0 else -1)
 
     def _allowed(self, start: int, end: int) -> Ids:
@@ -208,57 +214,74 @@ def _scores(part: Floats) -> tuple[Floats, Ids]:
     return np.round(centred[:, alive] / size[alive], 12), cells[alive]
 
 
-def _cusum(rows: Floats, allowed: Ids) -> Floats:
-    """Absolute standardised partial sums along the second to last axis, at the allowed positions."""
-    n = rows.shape[-2]
-    sums = np.cumsum(rows, axis=-2)[..., allowed - 1, :]
-    scale = np.sqrt(allowed * (n - allowed) / n)[:, None]
-    out: Floats = np.abs(sums / scale)
-    return out
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What of steps at the ``allowed`` positions of ``rows`` rows shows through noise of a ``correlation``.
 
-
-def _views(rows: Floats, allowed: Ids, least: int) -> list[Floats]:
-    """For each order of the rows: the largest CUSUM of all cells in common, that of the clearest of several, and in
-    long series the contrast of the clearest stretch, again of all cells in common.
+    Innovations are orders by rows by cells, or those of one order.
     """
-    common = rows.sum(axis=-1, keepdims=True) / math.sqrt(rows.shape[-1])
-    views = [_cusum(common, allowed).max(axis=(-1, -2))]
-    if rows.shape[-1] > 1:
-        views.append(_cusum(rows, allowed).max(axis=(-1, -2)))
-    if rows.shape[-2] >= numbers.LONG_SERIES:
-        views.append(stretch_contrasts(*_sums(common, allowed), least))
-    return views
 
+    rows: int
+    allowed: Ids
+    least: int
+    correlation: float
 
-def _sums(common: Floats, allowed: Ids) -> tuple[Floats, Ids]:
-    """Partial sums in front of the first row, at the allowed positions and behind the last row; and where these are."""
-    places = np.array([0, *allowed.tolist(), common.shape[-2]])
-    sums = np.cumsum(common[..., 0], axis=-1)[..., places[1:] - 1]
-    return np.concatenate([np.zeros((*sums.shape[:-1], 1)), sums], axis=-1), places
+    def splits(self, new: Floats) -> Floats:
+        """How clear a split at each position is, in standard deviations: the CUSUM, where rows are independent."""
+        size = np.diag(steps_overlap(self.rows, self.allowed, self.correlation))
+        scale = np.sqrt(np.maximum(size, 1e-12))
+        out: Floats = np.abs(steps_in(new, self.allowed, self.correlation)) / scale[:, None]
+        return out
 
+    def views(self, new: Floats) -> list[Floats]:
+        """For each order: the clearest split of all cells in common, that of the clearest of several cells, and in
+        long series the clearest stretch and what several steps gain, again of all cells in common.
+        """
+        cells = new.shape[-1]
+        common = new.sum(axis=-1, keepdims=True) / math.sqrt(cells)
+        views = [self.splits(common).max(axis=(-1, -2))]
+        if cells > 1:
+            views.append(self.splits(new).max(axis=(-1, -2)))
+        if self.rows >= numbers.LONG_SERIES:
+            views.append(self._stretches().contrasts(steps_in(common, self.allowed, self.correlation)[..., 0]))
+            views.append(several(rebuilt(common, self.correlation)[..., 0], self._lattice(), self.least))
+        return views
 
-def _chance(scores: Floats, allowed: Ids, least: int, factor: float) -> tuple[float, tuple[int, ...]]:
-    """Chance of a split as clear in rows of any order; the ends of a stretch, where it is clearer than any split."""
-    n, cells = scores.shape
-    base = scores if n <= EXACT_ROWS else scores[_plain_order(scores)]
-    parts = [_views(base[chunk], allowed, least) for chunk in _orders(n, cells)]
-    common = scores.sum(axis=1, keepdims=True) / math.sqrt(cells)
-    power = float((common**2).sum())
-    squares = (power, float(n), power) if cells > 1 else (power, power)
-    views = _views(scores[None], allowed, least)
-    seen = [less_clear(own, square, factor) for own, square in zip(views, squares, strict=False)]
-    # The order seen is one of those that are possible (Phipson and Smyth 2010); of those enumerated it is the first.
-    drawn = [np.concatenate([own, *view]) for own, view in zip(seen, zip(*parts, strict=True), strict=True)]
-    if n <= EXACT_ROWS:
-        drawn = [values[1:] for values in drawn]
-    shares = [_upper_share(values) for values in drawn]
-    joint = np.minimum.reduce(shares)
-    chance = float((joint <= joint[0] + 1e-12).mean())
-    if n < numbers.LONG_SERIES or shares[-1][0] >= min(view[0] for view in shares[:-1]):
-        return chance, ()
-    stretch = clearest_stretch(*_sums(common, allowed), least)
-    ends = tuple(at for at in stretch if 0 < at < n)
-    return chance, ends if len(ends) == 2 else ()
+    def _stretches(self) -> Stretches:
+        return Stretches(self.rows, self.allowed, self.least, self.correlation)
+
+    def _lattice(self) -> Ids:
+        """Positions at which several steps are tried, with both ends: all, or in long series so many, evenly."""
+        allowed = self.allowed
+        if len(allowed) > LATTICE:
+            allowed = allowed[np.linspace(0, len(allowed) - 1, LATTICE).astype(np.int64)]
+        return np.concatenate([[0], allowed, [self.rows]]).astype(np.int64)
+
+    def chance(self, scores: Floats) -> tuple[float, tuple[int, ...]]:
+        """Chance of steps as clear in any order; the ends of stretches, where these are clearer than any split."""
+        n, cells = scores.shape
+        new = innovations(scores, self.correlation)
+        base = new if n <= EXACT_ROWS else new[_plain_order(new)]
+        parts = [self.views(base[chunk]) for chunk in _orders(n, cells)]
+        # The order seen is one of those that are possible (Phipson and Smyth 2010); of those enumerated the first.
+        seen = self.views(new[None])
+        drawn = [np.concatenate([own, *view]) for own, view in zip(seen, zip(*parts, strict=True), strict=True)]
+        if n <= EXACT_ROWS:
+            drawn = [values[1:] for values in drawn]
+        shares = [_upper_share(values) for values in drawn]
+        joint = np.minimum.reduce(shares)
+        chance = float((joint <= joint[0] + 1e-12).mean())
+        if n < numbers.LONG_SERIES:
+            return chance, ()
+        stretch, steps = (float(share[0]) for share in shares[-2:])
+        if min(stretch, steps) >= min(share[0] for share in shares[:-2]):
+            return chance, ()
+        common = new.sum(axis=1, keepdims=True) / math.sqrt(cells)
+        if steps < stretch:
+            return chance, several_places(rebuilt(common, self.correlation)[:, 0], self._lattice(), self.least)
+        there = self._stretches().clearest(steps_in(common, self.allowed, self.correlation)[:, 0])
+        ends = tuple(at for at in there if 0 < at < n)
+        return chance, ends if len(ends) == 2 else ()
 
 
 def _plain_order(scores: Floats) -> Ids:
@@ -278,9 +301,9 @@ def _most(clear: Floats, allowed: Ids) -> Ids:
     return np.sort(allowed[np.argsort(-np.round(clear.sum(axis=1), 9), kind="stable")[:PLACES]])
 
 
-def _alone(scores: Floats, at: int) -> int:
+def _alone(clear: Floats) -> int:
     """The cell that holds most of the evidence for a split, -1 where several do."""
-    evidence = _cusum(scores, np.array([at]))[0] ** 2
+    evidence = clear**2
     return int(evidence.argmax()) if len(evidence) > 1 and evidence.max() > numbers.ALONE * evidence.sum() else -1
 
 
@@ -301,7 +324,7 @@ def _upper_share(values: Floats) -> Floats:
     return out
 
 
-def _without_slopes(logs: Floats, found: list[Split]) -> tuple[list[Split], list[tuple[int, int]]]:
+def _without_slopes(logs: Floats, found: list[Split], correlation: float) -> tuple[list[Split], list[tuple[int, int]]]:
     """Take out runs of steps in one direction that a straight line fits better for what it costs."""
     level = common_level(logs)
     edges = [0, *(s.at for s in found), len(level)]
@@ -315,7 +338,9 @@ def _without_slopes(logs: Floats, found: list[Split]) -> tuple[list[Split], list
         while last + 1 < len(found) and signs[last + 1] == signs[first]:
             last += 1
         start, end = edges[first], edges[last + 2]
-        if _is_slope(level[start:end], [s.at - start for s in found[first : last + 1]]):
+        cuts = [s.at - start for s in found[first : last + 1]]
+        # Fewer are too few to tell a slope from a step.
+        if end - start >= 4 * numbers.MIN_REVISIONS and is_line(logs[start:end], cuts, correlation):
             slopes.append((start, end))
         else:
             kept += found[first : last + 1]
@@ -323,24 +348,12 @@ def _without_slopes(logs: Floats, found: list[Split]) -> tuple[list[Split], list
     return kept, slopes
 
 
-def _is_slope(level: Floats, cuts: list[int]) -> bool:
-    """Whether a line (Theil and Sen) describes the stretch better than steps, by Schwarz' criterion."""
-    n = len(level)
-    if n < 4 * numbers.MIN_REVISIONS:
-        return False  # too few to tell a slope from a step
-    at = np.arange(n, dtype=np.float64)
-    picked = np.linspace(0, n - 1, min(n, 400)).astype(np.int64)
-    i, j = np.triu_indices(len(picked), 1)
-    slope = float(np.median((level[picked[j]] - level[picked[i]]) / (at[picked[j]] - at[picked[i]])))
-    rest = level - slope * at
-    line = float(np.abs(rest - np.median(rest)).mean())
-    pieces = np.split(level, cuts)
-    steps = sum(float(np.abs(piece - np.median(piece)).sum()) for piece in pieces) / n
-    if steps <= 1e-12:
-        return False
-    # A step costs its place and its size, a slope its size alone.
-    price = (2 * len(cuts) - 1) * math.log(n) / n
-    return line <= 1e-12 or math.log(line) < math.log(steps) + price / 2 - numbers.LINE_MARGIN
+def _middle_level(logs: Floats) -> Floats:
+    """One value a row: the median over its cells, to which a step of a few cells is nothing."""
+    measured = np.isfinite(logs).any(axis=1), np.isfinite(logs).any(axis=0)
+    known = logs[np.ix_(*measured)]
+    out: Floats = np.nanmedian(known - np.nanmedian(known, axis=0), axis=1) if known.size else np.zeros(0)
+    return out
 
 
 def common_level(logs: Floats) -> Floats:

@@ -10,7 +10,7 @@ import pytest
 
 from sharing.basics.numbers import described
 from sharing.history import numbers
-from sharing.history.dependence import clearness
+from sharing.history.dependence import lasting
 from sharing.history.judge import judge
 from sharing.history.series import Series
 from sharing.history.steps import segment, smallest_chance
@@ -69,9 +69,9 @@ def coming_back() -> Floats:
     return logs
 
 
-def sliding() -> Floats:
-    """A level that falls a little with each revision."""
-    return np.log(1000) + 0.003 * np.random.default_rng(13).normal(size=(40, 3)) - np.linspace(0, 0.2, 40)[:, None]
+def alternating() -> Floats:
+    """Four levels, of which none stands apart from all others."""
+    return np.repeat([0.0, -0.05, 0.0, -0.05], 8)[:, None] + 0.01 * np.random.default_rng(5).normal(size=(32, 1))
 
 
 LEVEL = (1000.0, 1001.0, 999.0, 1000.5, 999.5)
@@ -84,12 +84,13 @@ ROWS: list[Row] = [
     ("FEWEST_RESULTS", 100, lambda: judged(*LEVEL, 1100.0)),
     ("MIN_REVISIONS", 1, lambda: smallest_chance(np.arange(4))),
     ("CLIP", 0.1, far_off),
-    ("ALONE", 0.0, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
+    ("ALONE", 1.1, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
     ("BLUR", 1e6, blurred),
     ("LONG_SERIES", 100, lambda: segment(correlated()).splits),
-    ("FITTED_AWAY", 30.0, lambda: clearness(correlated()[:, 0])),
-    ("MOST_CORRELATION", 0.3, lambda: clearness(correlated()[:, 0])),
-    ("LINE_MARGIN", 100.0, lambda: segment(sliding()).slopes),
+    ("FITTED_AWAY", 30.0, lambda: lasting(correlated()[:, 0])),
+    ("MOST_CORRELATION", 0.3, lambda: lasting(correlated()[:, 0])),
+    ("STEP_PRICE", 0.0, lambda: lasting(correlated()[:, 0])),
+    ("MOST_STEPS", 1, lambda: segment(alternating()).splits),
     ("BEST_GUESS", 0.0, lambda: clearest(*LEVEL, 998.0)),
     ("ALL_STRETCHES", 8, lambda: segment(coming_back()).splits),
 ]
