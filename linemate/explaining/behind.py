@@ -42,7 +42,10 @@ def read_behind(builds: Builds) -> Behind:
     rows = [_run_by_threads(activity) for activity, _ in sides]
     if not _differ(builds, *rows):
         return Behind()
-    old, new = (_reach(*side, chosen) for side, chosen in zip(sides, rows, strict=True))
+    try:
+        old, new = (_reach(*side, chosen) for side, chosen in zip(sides, rows, strict=True))
+    except (LinemateError, OSError) as error:
+        return Behind(unshown=f"what is behind pointers could not be read: {error}")
     return behind(builds, old, new)
 
 
@@ -75,15 +78,12 @@ def _differ(builds: Builds, old: Rows, new: Rows) -> bool:
 
 
 def _reach(activity: Activity, traits: FileTraits, rows: Rows) -> Reach:
-    """What the functions at ``rows`` reach; nothing where code or debug information cannot be read."""
-    image = activity.image
-    try:
-        codes = {row: code for row, code in zip(rows.tolist(), read_code(image, traits, rows.tolist())[0], strict=True)
-                 if code is not None and code.instructions is not None}  # fmt: skip
-        asked = _instructions(activity, codes)
-        return _joined(activity, codes, asked) if len(asked) else Reach()
-    except (LinemateError, OSError):
-        return Reach()
+    """What the functions at ``rows`` reach.  Raises LinemateError where code or debug information cannot be read."""
+    read = read_code(activity.image, traits, rows.tolist())[0]
+    codes = {row: code for row, code in zip(rows.tolist(), read, strict=True)
+             if code is not None and code.instructions is not None}  # fmt: skip
+    asked = _instructions(activity, codes)
+    return _joined(activity, codes, asked) if len(asked) else Reach()
 
 
 def _instructions(activity: Activity, codes: dict[int, Code]) -> npt.NDArray[np.uint64]:
