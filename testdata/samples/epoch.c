@@ -20,7 +20,7 @@ static atomic_int done;
 static void *look_up(void *arg) {
   struct reader *self = arg;
   unsigned long found = 0;
-  for (long i = 0; i < 40000000; i++) {
+  for (long i = 0; i < 400000000; i++) {
     atomic_store_explicit(&self->nesting, i * 2 + 1, memory_order_release);
     found += table[i & 1][(i * 7) & 63];
     atomic_store_explicit(&self->nesting, i * 2 + 2, memory_order_release);
