@@ -121,10 +121,10 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
         # Whoever changes an atomic in its own loop loses the line to the others before its next round.
         contended = writer.role is Role.ATOMIC and surely_meet(writer, victim, ctx)
         severity = severity.lowered(numbers.MUCH_LESS if others or contended else numbers.TO_NOTE)
-    elif maybe_one_object(writer, victim):
-        severity = severity.lowered(numbers.LESS)
     if races(writer, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
+    if maybe_one_object(writer, victim):
+        severity = severity.lowered(numbers.LESS)
     if writer.guards & victim.guards:
         severity = severity.lowered(numbers.MUCH_LESS)  # under one lock there is one user at a time
     elif any(k == n for _, k, n in victim.support):
