@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.model.arrays import among, distinct, positions
 from sharing.model.attribution import Attribution, Basis, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
@@ -151,14 +152,10 @@ class _Profile:
         order = np.argsort(which, kind="stable")
         self._near = sample[order]
         self._bounds = np.searchsorted(which[order], np.arange(len(code) + 1))
-        placed = np.flatnonzero((rows["basis"] > Basis.NONE) & (rows["module"] >= 0))
-        at = np.stack([rows["module"][placed].astype(np.uint64), rows["ip"][placed]], axis=1)
-        every, number = np.unique(np.concatenate([code, at]), axis=0, return_inverse=True)
-        self._placed_thread, self._placed_code = self._thread[placed], number.ravel()[len(code) :]
-        self._number = number.ravel()[: len(code)]
         self._threads = len(attribution.threads) + 1
+        placed, number = _at(code, rows)
         self._there = np.bincount(
-            self._placed_code * self._threads + self._placed_thread + 1, minlength=len(every) * self._threads
+            number * self._threads + self._thread[placed] + 1, minlength=len(code) * self._threads
         )
         self._ran: dict[int, Column] = {}
 
@@ -171,7 +168,7 @@ class _Profile:
         density = 0.0
         for row in np.unique(accesses.row[chosen]).tolist():
             here = len(np.unique(accesses.sample[chosen & (accesses.row == row)]))
-            there = int(self._there[self._number[row] * self._threads + thread + 1])
+            there = int(self._there[row * self._threads + thread + 1])
             density += self._density(thread, row) * here / max(here, there)
         if density <= 0:
             return None
@@ -203,6 +200,16 @@ class _Profile:
             return 0.0
         run = max(float(where[-1] - where[0]) / shared.INSTRUCTION_BYTES, len(where) - 1)
         return float(count.sum() - count.max()) / run
+
+
+def _at(code: Column, rows: Table) -> tuple[Column, Column]:
+    """(placed samples at these instructions, the row of each in ``code``), which is sorted by module and address."""
+    ips = distinct(code[:, 1])
+    number = code[:, 0].astype(np.int64) * len(ips) + positions(ips, code[:, 1])
+    there = np.flatnonzero(among(rows["ip"], ips) & (rows["basis"] > Basis.NONE) & (rows["module"] >= 0))
+    found = rows["module"][there].astype(np.int64) * len(ips) + positions(ips, rows["ip"][there])
+    row = positions(number, found)
+    return there[row >= 0], row[row >= 0]
 
 
 def _index(line: LineUse, attribution: Attribution, thread: int) -> int:
