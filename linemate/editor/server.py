@@ -6,6 +6,7 @@ is not looked at, since a program is judged as a whole.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from pathlib import Path
@@ -25,6 +26,7 @@ from sharing.model.finding import Severity
 from sharing.model.process import stopping
 
 _WORD = re.compile(r"\w+")
+MAX_LOGGED = 500  # characters of what an editor's message is said to have wrong
 _LEVELS = {
     Severity.NOTE: types.DiagnosticSeverity.Hint,
     Severity.LOW: types.DiagnosticSeverity.Information,
@@ -105,6 +107,20 @@ class _EndingServer(LanguageServer):
             super().shutdown()  # type: ignore[no-untyped-call]  # pygls
 
 
+class _OneLine(logging.Formatter):
+    """What pygls has to say of an editor's messages, without its tracebacks: who wrote the message is no developer."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[1] if record.exc_info else None
+        return visible(f"linemate: {record.getMessage()}{f': {error}' if error is not None else ''}"[:MAX_LOGGED])
+
+
+def _log_in_lines() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_OneLine())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
 def _path(uri: str) -> str:
     return unquote(urlsplit(uri).path)
 
@@ -159,7 +175,11 @@ def serve(options: CheckOptions) -> None:
                 made[finding.id] = _action(found[0], found[1], params, finding.id)
         return list(made.values())
 
-    server.start_io()
+    _log_in_lines()
+    try:
+        server.start_io()
+    except ValueError as error:  # a length of thousands of digits
+        raise LinemateError(f"the editor's message cannot be read: {error}") from None
 
 
 def _action(

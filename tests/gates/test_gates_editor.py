@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import signal
 import subprocess
@@ -177,3 +178,34 @@ def test_a_signal_ends_it_while_the_editor_says_nothing(forge: Forge, repository
     finally:
         server.kill()
         server.communicate()
+
+
+def message(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "why"),
+    [
+        (b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", 2, "cannot be read"),
+        (message(b"[" * 100_000), 0, "Unable to handle message"),
+        (message(b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b"}"), 0, "Unable to handle message"),
+        (message(b"\xff\xfe"), 0, "Unable to handle message"),
+    ],
+    ids=["a length of 5000 digits", "deep", "a number of 5000 digits", "no UTF-8"],
+)
+def test_a_message_that_cannot_be_read_is_a_line(
+    said: bytes, code: int, why: str, repository: Path, tmp_path: Path
+) -> None:
+    unit = {"directory": str(tmp_path), "file": "a.c", "arguments": ["cc", "-c", "a.c"]}
+    (tmp_path / "compile_commands.json").write_text(json.dumps([unit]))
+    command = (sys.executable, "-P", "-m", "linemate", "lsp")
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(repository)}
+    done = subprocess.run(
+        command, input=said, capture_output=True, timeout=LONG_S, cwd=tmp_path, env=environment, check=False
+    )
+    text = done.stderr.decode()
+    assert done.returncode == code, text
+    assert why in text
+    assert "Traceback" not in text
+    assert all(len(line) < 600 for line in text.splitlines())
