@@ -30,6 +30,7 @@ from sharing.model.process.wholefile import write_whole
 MAX_RECORD_BYTES = 64 << 20  # names of linked files
 KEPT_TREES = 3  # per repository; a base is usually the branch point of what is being worked on
 TIMEOUT_S = 600
+LOOK_TIMEOUT_S = 60  # for new files: patterns of what is ignored may take git for ever to compare
 QUESTION_TIMEOUT_S = 8  # for what reads a few small files; a FIFO among them would hold git for ever
 RENAME_LIMIT = 2000
 RENAME_THRESHOLD = "50%"  # git's own: half of the lines are the same
@@ -123,7 +124,7 @@ class Repository:
         self._refuse_waiting_files()
         choice = [] if ignored else ["--exclude-standard"]
         with self._own() as own:
-            listed = self._run("ls-files", "--others", "-z", *choice, environment=own)
+            listed = self._run("ls-files", "--others", "-z", *choice, environment=own, timeout_s=LOOK_TIMEOUT_S)
         return [path for path in os.fsdecode(listed).split("\0") if path]
 
     def export(self, commit: str, folder: Path) -> None:
@@ -173,8 +174,8 @@ class Repository:
     def _ask(self, arguments: Sequence[str]) -> bytes:
         return self._checked(arguments, _git(self.top, arguments, self._fetching(), self._patience()))
 
-    def _run(self, *arguments: str, environment: dict[str, str]) -> bytes:
-        return self._checked(arguments, _git(self.top, arguments, environment))
+    def _run(self, *arguments: str, environment: dict[str, str], timeout_s: int = TIMEOUT_S) -> bytes:
+        return self._checked(arguments, _git(self.top, arguments, environment, timeout_s))
 
     def _checked(self, arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> bytes:
         if done.returncode != 0:

@@ -186,11 +186,16 @@ def _settings(ask: Ask) -> dict[str, str]:
             found[name] = value.lower()
         elif name in _FILES:
             path = os.path.expanduser(value)
-            if os.path.isabs(path) and os.path.isfile(path):
+            if os.path.isabs(path) and os.path.isfile(path) and not _is_the_kernels(path):
                 found[name] = path
             else:
                 found.pop(name, None)
     return found
+
+
+def _is_the_kernels(path: str) -> bool:
+    """What the kernel makes up when it is read may never end: /proc/kmsg waits for the next message."""
+    return os.path.realpath(path).startswith(("/proc/", "/sys/", "/dev/"))
 
 
 def _config(settings: Mapping[str, str]) -> bytes:

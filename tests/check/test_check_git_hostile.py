@@ -284,6 +284,26 @@ def test_what_the_user_ignores_everywhere_is_no_new_file(project: Project, tmp_p
     assert repository_of(project).untracked(ignored=False) == []
 
 
+def test_a_list_of_attributes_that_the_kernel_makes_up_is_left_out(
+    project: Project, tmp_path: Path, own_environment: Path
+) -> None:
+    """A read of /proc/kmsg ends with the kernel's next message."""
+    (tmp_path / "link").symlink_to("/proc/kmsg")
+    project.commit({"a.c": "int a;\n"})
+    for path in ("/proc/kmsg", str(tmp_path / "link")):
+        project.git("config", "core.attributesFile", path)
+        assert not ask_everything(repository_of(project), "HEAD", own_environment).changed
+
+
+def test_patterns_that_git_compares_for_ever_are_given_up(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gitbase, "LOOK_TIMEOUT_S", 1)
+    deep = "/".join(["a"] * 60)
+    project.commit({"a.c": "int a;\n", ".gitignore": "**/a/" * 20 + "**/b\n"})
+    project.write({f"{deep}/new.c": "int b;\n"})
+    with pytest.raises(LinemateError, match="took longer than 1 s"):
+        repository_of(project).untracked(ignored=False)
+
+
 def test_a_list_of_ignored_files_that_is_a_fifo_is_left_out(project: Project, tmp_path: Path) -> None:
     project.commit({"a.c": "int a;\n"})
     project.write({"own.c": ""})
