@@ -223,6 +223,11 @@ struct channel *open_channel(int number) {
   made->sent = number;
   return made;
 }
+static long work_for(long rounds) {
+  volatile long work = 0;
+  for (long i = 0; i < rounds; i++) work += i;
+  return work;
+}
 static void *stay(void *at) { for (;;) pause(); return at; }
 int main(int argc, char **argv) {
   for (long i = 0; i < 5; i++) kept = open_channel((int)i);
@@ -230,11 +235,10 @@ int main(int argc, char **argv) {
     pthread_t thread;  /* one that ends while perf looks for threads would end the recording */
     if (i % 10 == 0 && i < 300 && pthread_create(&thread, NULL, stay, NULL)) return 3;
     kept = open_channel(i);
-    usleep(50000);
+    work_for(4000000);  /* what only sleeps may have no sample in two seconds */
+    usleep(40000);
   }
-  volatile long work = 0;
-  for (long i = 0; i < 400000000; i++) work += i;
-  return work == 1;
+  return work_for(400000000) == 1;
 }
 """
 
