@@ -34,7 +34,7 @@ static void *touch(void *pages) {
   volatile char *p = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   madvise((void *)p, bytes, MADV_NOHUGEPAGE);
   for (size_t at = 0; at < bytes; at += 4096) p[at] = 1;
-  for (volatile long i = 0; i < 10000000; i++) {}
+  for (volatile long i = 0; i < 100000000; i++) {}
   return 0;
 }
 int main(void) {
@@ -142,8 +142,10 @@ def test_an_interrupt_ends_the_command_and_shows_the_counts(counting: None, repo
     import time
 
     started = tmp_path / "started"
+    # Not a shell: that misses an interrupt while it makes itself the next command.
+    waits = f"import pathlib, time; pathlib.Path({str(started)!r}).touch(); time.sleep(60)"
     running = subprocess.Popen(
-        [sys.executable, "-m", "linemate", "record", "--counters", "--", "sh", "-c", f"touch {started}; sleep 60"],
+        [sys.executable, "-m", "linemate", "record", "--counters", "--", sys.executable, "-c", waits],
         cwd=repository,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
