@@ -11,15 +11,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
+from elfscan.code.namedwords import names_of_tables
 from elfscan.code.overrides import overrides, virtual_tables
 from elfscan.code.pointerarguments import placed_pointers
 from elfscan.code.storedcode import leading_to_functions, pointed_data, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
+from elfscan.compilers import language_of_nameless
 from elfscan.debug.rustnames import RUST_NAME, told_apart
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.archive import is_archive, open_members
@@ -115,7 +118,7 @@ def read_image(
     with ExitStack() as running:
         # 1. The helpers first: debug information needs only the file, access sites also the functions.
         debug = _start_debug(elf, debug_file, starter, running, records) if types else None
-        program = running.enter_context(open_program(elf))
+        program = running.enter_context(open_program(elf, debug.symbols if debug is not None else None))
         code = _read_functions(program, kind)
         callees = _callee_names(program, code)
         scan = _start_access(program, code, callees, starter, running) if access else None
@@ -124,15 +127,13 @@ def read_image(
         named = _read_names(program, code)
 
         # 3. What the helpers found.
-        typed = _with_types(debug, program, named)
-        accesses = _accesses(scan, code)
+        typed, accesses = _with_types(debug, program, named), _accesses(scan, code)
         counts = _counts(program, code, typed, accesses, kind)
         undecoded = _little_decoded(counts)
         notes += typed.notes + accesses.notes + undecoded + _missing(program)
         incomplete = typed.incomplete or accesses.incomplete or bool(undecoded)
-        build_id, needed = elf.build_id, program.needed()
+        build_id, needed, language = elf.build_id, program.needed(), language_of_nameless(elf)
         notes = elf.losses.notes() + notes  # last: parts are read when they are asked for
-        incomplete |= elf.losses.incomplete is not None
         return Image(
             path=elf.path,
             member=elf.member,
@@ -154,12 +155,14 @@ def read_image(
             init_functions=code.initial,
             needed=needed,
             imports=frozenset(program.import_names()),
+            language=language,
             debug_source=typed.source,
             notes=notes,
-            incomplete=incomplete,
+            incomplete=incomplete or elf.losses.incomplete is not None,
             counts=counts,
             code_words=leading_to_functions(code.stored, code.table),
             pointed=pointed_data(code.stored, program.layout.sections),
+            table_names=names_of_tables(program, code.stored),
             virtual_tables=virtual_tables(program),
             sites=accesses.tables["sites"],
             calls=accesses.tables["calls"],
@@ -189,8 +192,7 @@ def _start_access(
     return running.enter_context(start_access(program, code.table, own, starter))
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
+class _Named(msgspec.Struct, frozen=True):
     """What the symbols say.  ``names`` are those of so many ``functions``, then of the variables of ``found``."""
 
     names: list[str]
@@ -260,12 +262,11 @@ def _with_types(debug: DebugRun | None, program: Program, named: _Named) -> _Typ
     return typed
 
 
-@dataclass(frozen=True, slots=True)
-class _Accesses:
+class _Accesses(msgspec.Struct, frozen=True):
     """What the access scan found: tables of the image by their names there."""
 
     tables: dict[str, Array]
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
     incomplete: bool = False
 
@@ -333,8 +334,7 @@ def _missing(program: Program) -> tuple[str, ...]:
     return notes
 
 
-@dataclass(frozen=True, slots=True)
-class _Code:
+class _Code(msgspec.Struct, frozen=True):
     """Functions with, for each, the pool offset of its name (-1 none); stubs by (address, callee's name offset).
 
     ``own_stubs`` (sorted by "slot"): stub address to the function of this image that it leads to.  ``initial`` runs

@@ -16,10 +16,11 @@ import signal
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
+
+import msgspec
 
 from sharing.model import LinemateError
 from sharing.model.native import native_file
@@ -56,8 +57,7 @@ def lifetime_s(limit_s: float) -> int:
     return math.ceil(max(limit_s, 0.0) + _SPARE_S)
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """What one helper may take.
 
     ``memory_bytes`` bounds what it allocates; pages of the files that it maps for reading are not counted, since the

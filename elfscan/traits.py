@@ -1,6 +1,6 @@
 """What an ELF file says of how it was made: compilers' comments, needed symbol versions, segments, its bytes.
 
-Owns .comment, .gnu.version_r, program headers and the interpreter as ``FileTraits``; the link step is
+Owns .gnu.version_r, program headers and the interpreter as ``FileTraits``; the link step is
 ``linkmodes``'.  Does not interpret them.
 """
 
@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from elfscan.code.query import read_instructions
+from elfscan.compilers import compilers_comments
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.linkmodes import linker_of, modes_of
 from sharing.model.comparison import FileTraits, SegmentTrait
 
-MAX_COMMENT_BYTES = 1 << 20  # linkers merge equal strings: more than a page is rare
 MAX_VERSIONS = 65_536  # version numbers are 16 bits wide
 MAX_TEXT_BYTES = 4096  # of one name
 _FLAGS = ((4, "R"), (2, "W"), (1, "X"))
@@ -30,7 +30,7 @@ def read_traits(path: str) -> FileTraits:
     data = map_file(path)
     elf = ElfFile(path, data)
     interpreters = elf.segments[elf.segments["type"] == c.PT_INTERP]
-    comments: tuple[str, ...] = elf.losses.attempt("comments of compilers", lambda: _comments(elf), ())
+    comments: tuple[str, ...] = elf.losses.attempt("comments of compilers", lambda: compilers_comments(elf), ())
     versions: list[str] = elf.losses.attempt("needed versions", lambda: _versions(elf), [])
     interpreter = elf.losses.attempt(
         "the interpreter",
@@ -52,14 +52,6 @@ def read_traits(path: str) -> FileTraits:
         linker=linker,
         modes=modes,
     )
-
-
-def _comments(elf: ElfFile) -> tuple[str, ...]:
-    row = elf.find_section(".comment")
-    if row is None:
-        return ()
-    found = elf.section_bytes(row)[:MAX_COMMENT_BYTES].tobytes().split(b"\0")
-    return tuple(dict.fromkeys(_text(text) for text in found if text))
 
 
 def _interpreter(elf: ElfFile, offset: int, size: int) -> str:

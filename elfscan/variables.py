@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -43,8 +43,7 @@ _LINKER_MADE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class VariableSymbols:
+class VariableSymbols(msgspec.Struct, frozen=True):
     """Variables by address.  ``name`` is an offset in the symbol pool; ``aliases``: (variable row, name offset)."""
 
     table: Array
@@ -169,8 +168,7 @@ def _covered(start: Array, size: Array, where: Array) -> Array:
     return same & (start < before)
 
 
-@dataclass(frozen=True, slots=True)
-class DebugVariables:
+class DebugVariables(msgspec.Struct, frozen=True):
     """DWARF variables as columns, one row each; ``address`` placed in the layout, ``section`` its row or -1."""
 
     address: Array

@@ -124,6 +124,22 @@ def split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], s
     return [], ""
 
 
+def by_ending(names: dict[str, list[int]], symbol: str) -> list[str]:
+    """Full names of variables whose names end in it, ``main.total`` of ``total``, with what it has behind the name.
+
+    One name for each variable, the shortest first.
+    """
+    bases = [symbol, *(symbol[:at] for at in range(len(symbol) - 1, 0, -1) if symbol[at] in _SEPARATORS)]
+    for base in bases:
+        ends = (f".{base}", f"::{base}")
+        chosen: dict[tuple[int, ...], str] = {}
+        for name in sorted((name for name in names if name.endswith(ends)), key=lambda name: (len(name), name)):
+            chosen.setdefault(tuple(names[name]), name + symbol[len(base) :])
+        if chosen:
+            return list(chosen.values())
+    return []
+
+
 def member_span(image: Image, row: int, path: str) -> tuple[int, int] | None:
     """(offset, size) of a member and all below it; an index chooses the element, else the first is meant.
 

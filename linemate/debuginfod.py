@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from elfscan.debug.debugfile import build_id_file, build_id_of, missing_debug, search_also
@@ -23,6 +24,14 @@ _NOT_FOUND = 404
 _MAX_FILES = 2  # of one program: its own, and the one that dwz moved common parts to
 
 
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """Why nothing was fetched; ``denied``: a server said that it has nothing."""
+
+    why: str
+    denied: bool
+
+
 def servers(asked: bool) -> tuple[str, ...]:
     """Whom to ask: DEBUGINFOD_URLS, else the distribution's server where the user asked for that; else nobody."""
     named = os.environ.get(URLS, "").split()
@@ -34,20 +43,22 @@ def servers(asked: bool) -> tuple[str, ...]:
     return tuple(url.rstrip("/") for url in named)
 
 
-def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], None]) -> None:
+def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], None]) -> frozenset[str]:
     """Have the debug information of ``paths`` where it is looked for, as far as servers have it.
 
-    What was fetched before is found without asking anybody.  ``say`` is told what could not be fetched.
+    What was fetched before is found without asking anybody.  ``say`` is told what could not be fetched.  Returns the
+    paths of which a server said that it has nothing.
     """
     folder = quiet_folder("debug")
     if folder is not None:
         search_also(str(folder))
     urls = servers(asked)
+    denied: set[str] = set()
     if not urls:
-        return
+        return frozenset()
     if folder is None:
         say("debuginfod: there is no cache folder to keep what is fetched in")
-        return
+        return frozenset()
     for path in paths:
         for _ in range(_MAX_FILES):
             try:
@@ -56,18 +67,23 @@ def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], 
                 break  # whoever reads the file says it
             if wanted is None:
                 break
-            if (why := _fetch(wanted, urls, Path(build_id_file(str(folder), wanted)))) is not None:
-                say(f"debuginfod: {path}: {why}")
+            failed = _fetch(wanted, urls, Path(build_id_file(str(folder), wanted)))
+            if failed is not None:
+                say(f"debuginfod: {path}: {failed.why}")
+                if failed.denied:
+                    denied.add(path)
                 break
+    return frozenset(denied)
 
 
-def _fetch(build_id: str, urls: Sequence[str], target: Path) -> str | None:
+def _fetch(build_id: str, urls: Sequence[str], target: Path) -> _Failed | None:
     """Fetch a file from the first server that has it; None, or why there is none."""
     from urllib.error import HTTPError, URLError
 
     from linemate.fetching import FAILURES, download
 
     reasons = []
+    denied = False
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for url in urls:
         try:
@@ -78,11 +94,11 @@ def _fetch(build_id: str, urls: Sequence[str], target: Path) -> str | None:
                     return None
                 reasons.append(f"{url} sent a file of another build-id")
         except HTTPError as error:
-            reasons.append(
-                f"{url} has nothing for build-id {build_id}" if error.code == _NOT_FOUND else f"{url}: {error}"
-            )
+            nothing = error.code == _NOT_FOUND
+            denied |= nothing
+            reasons.append(f"{url} has nothing for build-id {build_id}" if nothing else f"{url}: {error}")
         except URLError as error:
             reasons.append(f"{url}: {error.reason}")
         except FAILURES as error:
             reasons.append(f"{url}: {error}")
-    return "; ".join(reasons)
+    return _Failed("; ".join(reasons), denied)

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from sharing.model.errors import LinemateError
-from sharing.model.inputs import read_input
+from sharing.model.inputs import read_files, read_input
 
 _RELEASE = Path("/etc/os-release")
 _LISTS = Path("/var/lib/dpkg/info")
 _MAX_RELEASE_BYTES = 64 << 10
 _MAX_LIST_BYTES = 32 << 20
 _KERNEL = "linux-image-"  # whose debug information is a package beside it
+_FILE = "--debug-file FILE (of explain --debug-old, --debug-new) names what was unpacked"
 _MERGED = "/usr"  # where /bin and /lib are links to what is below it, lists may have either path
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(msgspec.Struct, frozen=True):
     """``debuginfod`` is its server, ``archive`` the apt source of debug packages; "{}" in it is the release's name."""
 
     debuginfod: str
@@ -57,36 +58,43 @@ def package_of(path: str, lists: Path = _LISTS) -> str:
     lines = [f"\n{name}\n".encode(errors="surrogateescape") for name in (real, short)]
     try:
         files = sorted(name for name in os.listdir(lists) if name.endswith(".list"))
+        for file, text in read_files(os.fspath(lists), files, _MAX_LIST_BYTES):
+            if end in text and any(line in b"\n" + text for line in lines):
+                return file.removesuffix(".list").partition(":")[0]
     except OSError:
         return ""
-    folder = os.fspath(lists)
-    for file in files:
-        try:
-            text = read_input(f"{folder}/{file}", _MAX_LIST_BYTES)
-        except (LinemateError, OSError):
-            continue
-        if end in text and any(line in b"\n" + text for line in lines):
-            return file.removesuffix(".list").partition(":")[0]
     return ""
 
 
-def where_names_are(path: str, *, asked: bool = False) -> str:
+def unpacked_from(path: str, lists: Path = _LISTS) -> str:
+    """The Debian package whose list has the path of a file below some folder, as where it was unpacked, else ""."""
+    real = os.path.realpath(path)
+    at = real.find(f"{_MERGED}/", 1)
+    return package_of(real[at:], lists) if at > 0 else ""
+
+
+def where_names_are(path: str, *, again: str, asked: bool = False, denied: bool = False) -> str:
     """What gives a file without debug information its names, as a note.
 
-    "" for a file that no distribution brought, but where servers were ``asked`` in vain: then what else there is.
+    ``again`` is the command that would ask servers.  "" for a file that no distribution brought, but where servers were
+    ``asked`` in vain: then what else there is.  ``denied``: one of them answered that it has nothing.
     """
-    package = package_of(path)
     here = distribution()
-    if not package and asked:
-        of = f" (of {here.archive})" if here.archive else ""
-        package = f"PACKAGE-dbgsym{of} of the very same version"
-        return f"no debug information: the package {package} has it; --debug-file FILE names what was unpacked"
-    if not package and (_LISTS.is_dir() or not os.path.realpath(path).startswith(f"{_MERGED}/")):
+    package = package_of(path) or unpacked_from(path)
+    archive = f" (of {here.archive})" if here.archive else ""
+    install = ""
+    if package:
+        debug = f"{package}-dbg" if package.startswith(_KERNEL) else f"{package}-dbgsym"
+        install = f"apt install {debug}{'' if package.startswith(_KERNEL) else archive}" if archive else ""
+    if asked:
+        there = install or f"the debug package of its distribution{archive}"
+        said = "servers have no debug information" if denied else "no debug information, and no server gave any"
+        return f"{said}: {there} has it, in the very same version; {_FILE}"
+    ours = f"{_MERGED}/" not in os.path.realpath(path)
+    if not package and (ours or (_LISTS.is_dir() and os.path.realpath(path).startswith(f"{_MERGED}/"))):
         return ""
-    note = f"no debug information: --debuginfod fetches it from {here.debuginfod}"
-    if package.startswith(_KERNEL):
-        return f"{note}, or: apt install {package}-dbg"
-    return f"{note}, or: apt install {package}-dbgsym (of {here.archive})" if package and here.archive else note
+    note = f"no debug information: `{again}` fetches it from {here.debuginfod}"
+    return f"{note}, or: {install}" if install else note
 
 
 @functools.cache

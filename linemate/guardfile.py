@@ -28,6 +28,7 @@ from sharing.model.finding import (
     Finding,
     LineRef,
     Participant,
+    Remedy,
     Report,
     Severity,
     Verdict,
@@ -88,14 +89,9 @@ def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuar
     pairs: dict[frozenset[str], PairGuard] = {}
     notes: list[str] = []
     for finding in findings:
-        people = {who.full_name: who for who in reversed(finding.participants)}
-        people = {name: people[name] for name in reversed(people)}
-        if len(people) < 2:
+        if len({who.full_name for who in finding.participants}) < 2:
             notes.append(f"{finding.id}: is about one object, whose elements a guard cannot name")
-        for number, (one, other) in enumerate(combinations(people.items(), 2)):
-            names = (one[0], other[0])
-            if number and _used_by(one[1]) & _used_by(other[1]):
-                continue
+        for names in _kept_apart(finding):
             if any(is_by_address(name) for name in names):
                 notes.append(f"{finding.id}: {' / '.join(names)}: without symbols the next build has other names")
             elif any(parts_of(name) > MAX_PARTS for name in names):
@@ -103,6 +99,15 @@ def pairs_of(findings: Iterable[Finding], line_size: int) -> tuple[list[PairGuar
             else:
                 pairs.setdefault(frozenset(names), PairGuard(names, line_size, finding.id))
     return list(pairs.values()), notes
+
+
+def _kept_apart(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Names of the pair that the finding is about, then of each two of its others that no function uses both of."""
+    people = {who.full_name: who for who in reversed(finding.participants)}
+    people = {name: people[name] for name in reversed(people)}
+    for number, (one, other) in enumerate(combinations(people.items(), 2)):
+        if not number or not _used_by(one[1]) & _used_by(other[1]):
+            yield one[0], other[0]
 
 
 def _used_by(who: Participant) -> frozenset[str]:
@@ -131,21 +136,20 @@ def _toml(text: str) -> str:
 
 
 def asserts_of(findings: Iterable[Finding], line_size: int) -> tuple[str, list[str]]:
-    """``static_assert``s for findings about two members of one variable, and notes for the others."""
+    """``static_assert``s for the pairs of findings that are two members of one variable, and notes for the others."""
     rows: dict[str, None] = {}
     notes: list[str] = []
     for finding in findings:
-        first, second = (*finding.participants[:2], None, None)[:2]
-        if first is None or second is None or first.name != second.name or first.full_name == second.full_name:
+        pairs = [(_Member.of(one), _Member.of(other)) for one, other in _kept_apart(finding)]
+        pairs = [(one, other) for one, other in pairs if one.variable == other.variable and one.path and other.path]
+        if not pairs:
             notes.append(f"{finding.id}: is not about two members of one variable")
-        elif not (
-            _VARIABLE.fullmatch(first.name)
-            and all(_MEMBER.fullmatch(who.member) for who in (first, second))
-            and _ID.fullmatch(finding.id)  # of a saved report, which anybody may have written
-        ):
-            notes.append(f"{finding.id}: {first.full_name}: cannot be named in an assertion")
-        else:
-            rows.update(dict.fromkeys([_assertion(first, second, line_size, finding.id)]))
+        for one, other in pairs:
+            # The id is of a saved report, which anybody may have written.
+            if one.can_be_written and other.can_be_written and _ID.fullmatch(finding.id):
+                rows.update(dict.fromkeys([_assertion(one, other, line_size, finding.id)]))
+            else:
+                notes.append(f"{finding.id}: {one.name}: cannot be named in an assertion")
     head = (
         "/* Members that must not share a cache line.  Include this behind the declarations of the variables.\n"
         "   For C11 and C++11 of gcc and clang. */\n"
@@ -154,12 +158,30 @@ def asserts_of(findings: Iterable[Finding], line_size: int) -> tuple[str, list[s
     return (head + "".join(f"\n{row}\n" for row in rows)) if rows else "", notes
 
 
-def _assertion(first: Participant, second: Participant, line_size: int, why: str) -> str:
-    lines = [f"offsetof(__typeof__({first.name}), {who.member}) / {line_size}" for who in (first, second)]
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A name of a report, ``server.in.b``, as the variable and the path in it; findings part them in several ways."""
+
+    name: str
+    variable: str
+    path: str
+
+    @classmethod
+    def of(cls, name: str) -> _Member:
+        variable, _, path = name.partition(".")
+        return cls(name, variable, path)
+
+    @property
+    def can_be_written(self) -> bool:
+        return bool(_VARIABLE.fullmatch(self.variable) and _MEMBER.fullmatch(self.path))
+
+
+def _assertion(first: _Member, second: _Member, line_size: int, why: str) -> str:
+    lines = [f"offsetof(__typeof__({first.variable}), {who.path}) / {line_size}" for who in (first, second)]
     return (
-        f"static_assert(__alignof__({first.name}) % {line_size} == 0 && {lines[0]}\n"
+        f"static_assert(__alignof__({first.variable}) % {line_size} == 0 && {lines[0]}\n"
         f"                  != {lines[1]},\n"
-        f'              "{first.full_name} and {second.full_name} must not share a cache line ({why})");'
+        f'              "{first.name} and {second.name} must not share a cache line ({why})");'
     )
 
 
@@ -211,6 +233,28 @@ def _finding(guard: PairGuard, first: tuple[int, int], second: tuple[int, int], 
         "restore what kept them apart, or take the pair out of the file",
         evidence=(Evidence(Confidence.LAYOUT, "; ".join(f"{p.name} at {p.address}, {p.size} bytes" for p in who)),),
         remedies=(),
+    )
+
+
+def with_edits(held: Iterable[Finding], others: Sequence[Finding]) -> list[Finding]:
+    """The guards' findings with the edits of what the rules say of the same pair, if they say anything of it.
+
+    The edit of source is the other finding's, by whose id ``fix`` knows it.
+    """
+    known = {frozenset(who.full_name for who in one.participants[:2]): one for one in reversed(others) if one.remedies}
+    out = []
+    for finding in held:
+        other = known.get(frozenset(who.full_name for who in finding.participants))
+        out.append(finding if other is None else msgspec.structs.replace(finding, remedies=_borrowed(other)))
+    return out
+
+
+def _borrowed(other: Finding) -> tuple[Remedy, ...]:
+    return tuple(
+        msgspec.structs.replace(one, edits=(), text=f"{one.text} (linemate fix {other.id} shows it as a diff)")
+        if one.edits
+        else one
+        for one in other.remedies
     )
 
 

@@ -15,7 +15,8 @@ from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
 from sharing.model.process.wholefile import write_whole
 
-_NAMES = tuple(f"last{number or ''}.json" for number in range(8))  # the newest first
+KEPT = 8  # reports
+_NAMES = tuple(f"last{number or ''}.json" for number in range(KEPT))  # the newest first
 MAX_BYTES = 64 << 20  # of all together; more is not worth keeping: such a report was meant for a program
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -17,7 +18,8 @@ from msgspec import structs
 
 from elfscan.debug.demangle import demangle
 from elfscan.image import read_images
-from linemate.byname import candidates, member_span, rows_by_name, split_member
+from linemate.byname import by_ending, candidates, member_span, rows_by_name, split_member
+from linemate.distribution import where_names_are
 from linemate.pipeline import vocabulary
 from linemate.recordquery import record_excerpts, record_name, similar_records
 from sharing.basics.geometry import line_start, lines_of
@@ -26,17 +28,18 @@ from sharing.basics.target import target_of
 from sharing.knowledge import Knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, SectionKind, Table
-from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutObject, LayoutReport, LayoutSpan
+from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutMember, LayoutObject, LayoutReport, LayoutSpan
 from sharing.model.project import ProjectConfig
 from sharing.static.correlate import all_sites
 from sharing.static.flow import INIT, LOCK_DTYPE, lock_events
 from sharing.static.linemap import LineMap, names_locals
 from sharing.static.recover import recover
 
-Accessed = TypeVar("Accessed", LayoutObject, LayoutSpan)
+Accessed = TypeVar("Accessed", LayoutObject, LayoutSpan, LayoutMember)
 
 CROWDED_SHOWN = 10
 SUGGESTIONS = 3
+ENDINGS_SHOWN = 10  # of names that end in the one that was asked for
 MAX_COMPARED = 20_000  # names that a misspelt one is compared with: the rest differ too much in length
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}$")
@@ -63,11 +66,14 @@ def lines(options: LinesOptions) -> LayoutReport:
     """The map of the lines that were asked for.  Raises LinemateError where no image has one of the symbols."""
     layouts: list[Layout] = []
     missing: dict[str, list[str]] = {}
+    several: dict[str, list[str]] = {}
     found: set[str] = set()
+    bare = False
     knowledge = vocabulary(options.project)
     for image, locks in _images(options, knowledge):
         size = options.line_size or image.arch.line_size
         target = target_of(image, size)
+        bare |= not target.debug
         if not options.symbols:
             plain = LineMap(image, size)
             sections, crowded = tuple(plain.summaries()), tuple(plain.crowded(CROWDED_SHOWN))
@@ -76,9 +82,17 @@ def lines(options: LinesOptions) -> LayoutReport:
         names = rows_by_name(image, candidates(options.symbols))
         every: dict[str, list[int]] = {}
         excerpts: list[Excerpt] = []
+        taken: list[str] = []
         for symbol in options.symbols:
             here = list(_excerpts(image, locks, names, symbol, size, options))
             here = here or list(record_excerpts(image, locks, symbol, size, options.max_lines))
+            if not here and symbol not in found:
+                every = every or rows_by_name(image)
+                ending = by_ending(every, symbol)
+                if len(ending) == 1:
+                    here = list(_excerpts(image, locks, every, ending[0], size, options))
+                    taken += [f"{symbol} is taken for {ending[0]}, the one name that ends in it"] * bool(here)
+                several.setdefault(symbol, []).extend(ending if len(ending) > 1 else [])
             if here:
                 found.add(symbol)
                 excerpts.extend(here)
@@ -86,18 +100,22 @@ def lines(options: LinesOptions) -> LayoutReport:
                 every = every or rows_by_name(image)
                 missing.setdefault(symbol, []).extend(_similar(image, symbol, every))
         if excerpts:
-            layouts.append(Layout(target, tuple(excerpts), notes=image.notes))
+            layouts.append(Layout(target, tuple(excerpts), notes=(*taken, *image.notes)))
     for symbol, similar in missing.items():
         if symbol not in found:
-            raise LinemateError(_not_found(options.binary, symbol, similar))
+            if several.get(symbol):
+                raise LinemateError(_ambiguous(options.binary, symbol, several[symbol]))
+            raise LinemateError(_not_found(options, symbol, similar, bare=bare))
     return _with_readable_names(LayoutReport(LINES_SCHEMA, "lines", tuple(layouts)))
 
 
 def _with_readable_names(report: LayoutReport) -> LayoutReport:
     """The report with C++ functions as people write them; all names are read in one go, since each go costs."""
     excerpts = [excerpt for layout in report.layouts for excerpt in layout.excerpts]
-    accessed: list[LayoutObject | LayoutSpan] = [excerpt.object for excerpt in excerpts if excerpt.object is not None]
-    accessed += [span for excerpt in excerpts for line in excerpt.lines for span in line.spans]
+    spans = [span for excerpt in excerpts for line in excerpt.lines for span in line.spans]
+    accessed: list[LayoutObject | LayoutSpan | LayoutMember] = [e.object for e in excerpts if e.object is not None]
+    accessed += spans
+    accessed += [member for span in spans for member in span.members]
     known = {name for thing in accessed for names in _accessors(thing).values() for name in names}
     readable = readable_names(sorted(known), demangle)
 
@@ -107,15 +125,19 @@ def _with_readable_names(report: LayoutReport) -> LayoutReport:
         }
         return structs.replace(thing, **fields) if any(fields.values()) else thing
 
+    def span_renamed(span: LayoutSpan) -> LayoutSpan:
+        members = tuple(map(renamed, span.members))
+        return structs.replace(renamed(span), members=members) if members else renamed(span)
+
     def excerpt_renamed(excerpt: Excerpt) -> Excerpt:
-        lines = [structs.replace(line, spans=tuple(map(renamed, line.spans))) for line in excerpt.lines]
+        lines = [structs.replace(line, spans=tuple(map(span_renamed, line.spans))) for line in excerpt.lines]
         return structs.replace(excerpt, object=excerpt.object and renamed(excerpt.object), lines=tuple(lines))
 
     layouts = [structs.replace(one, excerpts=tuple(map(excerpt_renamed, one.excerpts))) for one in report.layouts]
     return structs.replace(report, layouts=tuple(layouts))
 
 
-def _accessors(thing: LayoutObject | LayoutSpan) -> dict[str, tuple[str, ...]]:
+def _accessors(thing: LayoutObject | LayoutSpan | LayoutMember) -> dict[str, tuple[str, ...]]:
     fields = {"lockers": thing.lockers, "readers": thing.readers, "writers": thing.writers}
     return fields | {"takers": thing.takers} if isinstance(thing, LayoutObject) else fields
 
@@ -206,9 +228,24 @@ def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str
     return list(dict.fromkeys([*close, *holding[:SUGGESTIONS]]))[:SUGGESTIONS]
 
 
-def _not_found(binary: str, symbol: str, similar: list[str]) -> str:
+def _ambiguous(binary: str, symbol: str, names: list[str]) -> str:
+    each = list(dict.fromkeys(names))
+    more = f" and {len(each) - ENDINGS_SHOWN:,} more" if len(each) > ENDINGS_SHOWN else ""
+    return f"{binary}: several names end in '{symbol}', name one whole: {', '.join(each[:ENDINGS_SHOWN])}{more}"
+
+
+def _not_found(options: LinesOptions, symbol: str, similar: list[str], *, bare: bool) -> str:
+    binary = options.binary
     if _ADDRESS.match(symbol):
         return f"{binary}: address {symbol} is in no section"
     nearest = list(dict.fromkeys(similar))[:SUGGESTIONS]
     hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-    return f"{binary}: no variable '{symbol}', nor a type of that name{hint}"
+    text = f"{binary}: no variable '{symbol}', nor a type of that name{hint}"
+    return f"{text}; {_names_wanted(binary, symbol)}" if bare else text
+
+
+def _names_wanted(binary: str, symbol: str) -> str:
+    """What to do about a file that has no types, and perhaps no names, to look in."""
+    again = shlex.join(["linemate", "lines", "--debuginfod", binary, symbol])
+    known = where_names_are(binary, again=again)
+    return f"{known or f'no debug information: a build with -g has it, `{again}` asks servers'}; or --debug-file FILE"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import msgspec
 
-from sharing.model.finding import Severity
+from sharing.model.finding import GUARDED, Severity
 from sharing.model.rule import RuleInfo
 
 RULE = RuleInfo(
-    id="guarded-pair-meets",
+    id=GUARDED,
     name="A guarded pair shares a line",
     summary="Two variables that a guard file keeps apart share a line.",
     help_markdown="A file of `linemate guard` says that these two variables must not share a cache line, and in this "

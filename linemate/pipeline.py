@@ -9,8 +9,9 @@ import dataclasses
 import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from elfscan.image import read_images
 from elfscan.tools import Starter, ToolJob
@@ -97,13 +98,12 @@ def check_program(program: Program, options: CheckOptions) -> Report:
     return out.report("check", options)
 
 
-@dataclass(slots=True)
-class _Executables:
+class _Executables(msgspec.Struct):
     """The executables of a program, judged: of each its addresses by identity.  Sizes are those of the last one."""
 
     line_size: int
     pair_size: int
-    judged: list[tuple[dict[str, int], Judgement]] = field(default_factory=list)
+    judged: list[tuple[dict[str, int], Judgement]] = msgspec.field(default_factory=list)
 
     def heat(self, identity: str, offset: int) -> Heat:
         """The most that these bytes of a variable are used in any of them."""
@@ -161,14 +161,13 @@ def _on_declarations(
     return list(found.values())[len(on_lines) :]
 
 
-@dataclass(slots=True)
-class _Collected:
+class _Collected(msgspec.Struct):
     """What the images of a run add up to."""
 
-    targets: list[Target] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    targets: list[Target] = msgspec.field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    notes: list[str] = msgspec.field(default_factory=list)
     hidden: int = 0
     incomplete: bool = False
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from linemate.byid import with_id
 from reports import EMITTERS
 from reports.emitters import Emitter
 from reports.explain import EXPLAIN_EMITTERS
@@ -80,9 +81,8 @@ def read_report(path: str) -> Report:
 
 
 def named(report: Report, wanted: str, path: str) -> list[Finding]:
-    """The findings of that id, else those that begin so.  Raises LinemateError where there is none."""
-    found = [finding for finding in report.findings if finding.id == wanted]
-    found = found or [finding for finding in report.findings if finding.id.startswith(wanted)]
+    """The findings that ``with_id`` takes it for.  Raises LinemateError where there is none."""
+    found = with_id(report.findings, wanted)
     if not found:
         import difflib
 

@@ -6,18 +6,21 @@ Owns which findings are one row, the columns, and the words of the short blocks.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from reports import picture as pictures
-from reports.escape import byte_ranges, shorten, visible, visible_block
+from reports.escape import byte_ranges, shorten, shorten_apart, visible, visible_block
 from reports.locations import finding_title, line_name, position
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
-from reports.wording import terms
+from reports.wording import target_name, terms
 from reports.worstfiles import SHOWN, worst_files
 from sharing.model import Confidence, Evidence, Finding, Report
+from sharing.model.finding import GUARDED
 from sharing.model.plural import count
 
 PAIR = 2  # names that a row has
@@ -25,6 +28,7 @@ ROWS_SHOWN = 20
 NAMES_LEAST = 24  # columns for names
 NAMES_FIRST = 44  # names are shorter only where there is no place in source
 PLACE_WIDTH = 24
+PLACE_LEAST = 12  # columns for a file among several, cut in the middle
 LEAD = 5  # columns of the words in front of the sentences of a block
 
 # How a finding is known, and what would make it surer.
@@ -42,19 +46,21 @@ _SURER = {
 }
 
 
-@dataclass(slots=True)
-class Row:
+class Row(msgspec.Struct):
     """What is said of one line of memory: the worst finding, and the others about the same variables there."""
 
     worst: Finding
-    others: list[Finding] = field(default_factory=list)
+    others: list[Finding] = msgspec.field(default_factory=list)
 
 
 def rows_of(findings: Sequence[Finding]) -> list[Row]:
-    """Findings worst first, those of one line that share a variable as one row."""
+    """Findings worst first, those of one line that share a variable as one row; a broken guard has its own."""
     rows: list[Row] = []
     known: dict[tuple[str, str, str, str], Row] = {}
     for finding in worst_first(findings):
+        if finding.rule == GUARDED:
+            rows.append(Row(finding))
+            continue
         line = (finding.target, finding.line.address, finding.line.place)
         keys = [(*line, who.full_name) for who in finding.participants]
         row = next((known[key] for key in keys if key in known), None)
@@ -76,10 +82,12 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
     yield from _table(rows, width)
     yield from _files(report, width)
     explained: set[Confidence] = set()
+    files = {target_name(target): target.path for target in report.targets}
     told = f" --in {shlex.quote(visible(options.saved))}" if options.saved not in ("", "-") else ""
     for number, row in enumerate(rows[: options.top], 1):
         yield []
-        yield from _block(number, row, width, explained, told)
+        file = files.get(row.worst.target) or (report.targets[0].path if len(report.targets) == 1 else "FILE")
+        yield from _block(number, row, width, explained, told, file)
         explained.add(row.worst.confidence)
     yield []
     show = f"linemate show {visible(rows[0].worst.id)}{told} has all evidence of one finding, --details that of all"
@@ -90,14 +98,10 @@ def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
     shown = rows[:ROWS_SHOWN]
     severities = [row.worst.severity.value for row in shown]
     lines = [line_name(row.worst.line) for row in shown]
-    ids = [visible(row.worst.id) for row in shown]
-    fixed = len(str(len(shown))) + max(map(len, severities)) + max(map(len, lines)) + max(map(len, ids)) + 4 * 2
-    left = max(width - fixed, NAMES_LEAST)
     places = [_place(row.worst) for row in shown]
-    place = min(max(map(len, places), default=0), PLACE_WIDTH)
-    several = any(row.worst.target for row in shown)  # then the place is the file
-    if not several and left - place - 2 < min(NAMES_FIRST, max(len(_names(row, width)) for row in shown)):
-        place = 0
+    fixed = len(str(len(shown))) + max(map(len, severities)) + max(map(len, lines)) + 4 * 2
+    ids, place = _beside_names(rows, places, width - fixed)
+    left = max(width - fixed - max(map(len, ids)), NAMES_LEAST)
     room = left - place - 2 if place > 0 else left
     names = [_names(row, room) for row in shown]
     name_width, line_width, severity_width = (max(map(len, column)) for column in (names, lines, severities))
@@ -113,6 +117,32 @@ def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
         ]
     if len(rows) > len(shown):
         yield [(f"and {count(len(rows) - len(shown), 'more line')}: --details, or another --format", "dim")]
+
+
+def _beside_names(rows: Sequence[Row], places: Sequence[str], room: int) -> tuple[list[str], int]:
+    """Ids of the rows shown and columns of their places, such that names have theirs first of all in ``room``.
+
+    The place in source gives way whole, the file of several only as far as it can still be told.
+    """
+    shown = rows[:ROWS_SHOWN]
+    wanted = min(NAMES_FIRST, max(len(" / ".join(_full_names(row))) for row in shown))
+    several = any(row.worst.target for row in shown)  # then the place is the file
+    widest = min(max(map(len, places), default=0), PLACE_WIDTH)
+    whole = [visible(row.worst.id) for row in shown]
+    ends = _ends(rows)
+    for ids, place in ((whole, widest), *(() if several else ((whole, 0),)), (ends, widest)):
+        if room - max(map(len, ids)) - (place + 2 if place else 0) >= wanted:
+            return ids, place
+    if not several:  # a shorter id that gives names nothing is no use
+        return (ends if room - max(map(len, ends)) > NAMES_LEAST else whole), 0
+    return ends, min(max(room - max(map(len, ends)) - 2 - wanted, PLACE_LEAST), widest)
+
+
+def _ends(rows: Sequence[Row]) -> list[str]:
+    """The digits at the ends of the ids of the rows shown, by which ``show`` finds them; ids whose end is not alone."""
+    ids = [visible(row.worst.id) for row in rows]
+    ends = Counter(one.rpartition("-")[2] for one in {found.id for row in rows for found in (row.worst, *row.others)})
+    return [end if ends[end := one.rpartition("-")[2]] == 1 else one for one in ids[:ROWS_SHOWN]]
 
 
 def _files(report: Report, width: int) -> Iterator[Line]:
@@ -132,14 +162,18 @@ def _files(report: Report, width: int) -> Iterator[Line]:
 
 
 def _names(row: Row, width: int) -> str:
-    names = [visible(who.full_name) for who in row.worst.participants[:PAIR]]
-    text = " / ".join(dict.fromkeys(names))
+    names = _full_names(row)
+    text = " / ".join(names)
     if len(text) <= width:
         return text
     each = max((width - 3 * (len(names) - 1)) // len(names), 1)
     # What a short name leaves is the other's.
     spare = sum(max(each - len(name), 0) for name in names)
-    return " / ".join(shorten(name, each + (spare if len(name) > each else 0)) for name in dict.fromkeys(names))
+    return " / ".join(shorten_apart(names, [each + (spare if len(name) > each else 0) for name in names]))
+
+
+def _full_names(row: Row) -> list[str]:
+    return list(dict.fromkeys(visible(who.full_name) for who in row.worst.participants[:PAIR]))
 
 
 def _place(finding: Finding) -> str:
@@ -155,16 +189,15 @@ def _place(finding: Finding) -> str:
     return ""
 
 
-def _block(number: int, row: Row, width: int, explained: Container[Confidence], told: str) -> Iterator[Line]:
+def _block(number: int, row: Row, width: int, explained: Container[Confidence], told: str, file: str) -> Iterator[Line]:
     """What to do about one line; how sure it is, and what makes it surer, is said of the first of each confidence.
 
-    ``told`` is what a command that names the finding has to be told besides.
+    ``told`` is what a command that names the finding has to be told besides, ``file`` the one that it was found in.
     """
     finding = row.worst
     severity = finding.severity.value
-    names = " / ".join(
-        dict.fromkeys(shorten(visible(who.full_name), NAME_WIDTH) for who in finding.participants[:PAIR])
-    )
+    full = _full_names(row)
+    names = " / ".join(shorten_apart(full, [NAME_WIDTH] * len(full)))
     yield [(f"{number}  ", "dim"), (severity.upper(), SEVERITY_STYLE[severity]), (f"  {names}", "bold")]
     where = ", ".join(filter(None, (visible(finding_title(finding)), finding.verdict.value, visible(finding.id))))
     yield [(f"{INDENT} {where}", "dim")]
@@ -175,7 +208,7 @@ def _block(number: int, row: Row, width: int, explained: Container[Confidence], 
         for line in visible_block(remedy.edit.rstrip("\n")) if remedy.edit else ():
             yield [(" " * (LEAD + len(INDENT) + 5), ""), (line, "bold")]
         if remedy.edits:
-            linked = " --binary FILE" if finding.line.address and not finding.line.place else ""
+            linked = f" --binary {shlex.quote(file)}" if finding.line.address and not finding.line.place else ""
             yield from _said("", f"linemate fix {finding.id}{linked} shows it as a diff", width)
         elif more := len(finding.remedies) - 1:
             show = f"linemate show {finding.id}{told}"
@@ -203,12 +236,14 @@ def _why(finding: Finding) -> list[Evidence]:
 
 
 def _picture(finding: Finding) -> Iterator[Line]:
-    """The first line, and a legend of those who take part."""
+    """The first line, and a legend of those who take part and of all that is hot."""
     if not finding.picture:
         return
     picture = finding.picture[0]
     yield from picture_rows(picture)
-    entries = [entry for entry in pictures.legend(picture, finding.participants) if entry.participant is not None]
+    entries = [
+        entry for entry in pictures.legend(picture, finding.participants) if entry.participant is not None or entry.hot
+    ]
     names = [shorten(visible(pictures.label(entry.owner)), NAME_WIDTH) for entry in entries]
     column = max(map(len, names), default=0)
     for entry, name in zip(entries, names, strict=True):

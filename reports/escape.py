@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 ELLIPSIS = "..."  # ASCII, since a report may be read under LANG=C
 LONGEST_IN_SENTENCE = 60  # characters of a name
@@ -47,6 +48,33 @@ def shorten(text: str, width: int) -> str:
     tail = (width - len(ELLIPSIS)) // 2
     head = width - len(ELLIPSIS) - tail
     return f"{text[:head]}{ELLIPSIS}{text[-tail:]}"
+
+
+def shorten_apart(names: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Each name as ``shorten`` cuts it to its width, but names that then look alike keep where they differ."""
+    cut = [shorten(name, width) for name, width in zip(names, widths, strict=True)]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    start = _same_start(names)
+    same_end = _same_start([name[start:][::-1] for name in names])
+    return [_around(name, start, len(name) - same_end, width) for name, width in zip(names, widths, strict=True)]
+
+
+def _same_start(names: Sequence[str]) -> int:
+    """How many characters all names begin with."""
+    return sum(1 for _ in takewhile(lambda chars: len(set(chars)) == 1, zip(*names, strict=False)))
+
+
+def _around(name: str, start: int, end: int, width: int) -> str:
+    """Both ends of a name and what lies from ``start`` to ``end``, with one more character at either side."""
+    if len(name) <= width:
+        return name
+    middle = name[max(start - 1, 0) : end + 1][: max(width // 2, 1)]
+    left = width - len(middle) - 2 * len(ELLIPSIS)
+    if left < 2:  # too narrow for more than where they differ
+        return shorten(name, width) if width <= len(ELLIPSIS) + 2 else f"{ELLIPSIS}{middle}"[:width]
+    tail = left // 2
+    return f"{name[: left - tail]}{ELLIPSIS}{middle}{ELLIPSIS}{name[-tail:]}"
 
 
 def sentence(text: str) -> str:

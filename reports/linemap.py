@@ -14,7 +14,16 @@ from reports.picture import HOLE, UNKNOWN, marks
 from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, picture_rows, wrapped
 from reports.text import NAMES_SHOWN, target_lines
 from sharing.model import LinePicture, Slice
-from sharing.model.linemap import Excerpt, Layout, LayoutLine, LayoutObject, LayoutReport, LayoutSpan, SpanKind
+from sharing.model.linemap import (
+    Excerpt,
+    Layout,
+    LayoutLine,
+    LayoutMember,
+    LayoutObject,
+    LayoutReport,
+    LayoutSpan,
+    SpanKind,
+)
 from sharing.model.plural import count
 
 TYPE_WIDTH = 28
@@ -110,25 +119,26 @@ def _record(excerpt: Excerpt, width: int) -> Iterator[Line]:
 
 def _whole(excerpt: Excerpt) -> Iterator[str]:
     """Of a record: what of it is no member, and which members functions use most."""
-    facts = excerpt.facts
-    if facts is None:
+    facts, described = excerpt.facts, excerpt.object
+    if facts is None or described is None:
         return
     holes = f"{count(facts.holes, 'hole')} of {count(facts.hole_bytes, 'byte')} in all" if facts.holes else "no holes"
     yield f"{holes}, {count(facts.tail_bytes, 'byte')} behind the last member"
     if facts.empty:
         yield "without bytes: " + ", ".join(f"{visible(one.name)} at byte {one.offset}" for one in facts.empty)
-    spans = [span for line in excerpt.lines for span in line.spans if span.readers or span.writers]
+    parts = dict.fromkeys(part for line in excerpt.lines for span in line.spans for part in _parts(span))
+    spans = [part for part in parts if part.readers or part.writers]
     spans.sort(key=lambda span: -len(span.readers) - len(span.writers))
     if len(spans) > 1:
-        used = [f"{_inner(span)} ({_users(span)})" for span in spans[:MOST_USED]]
+        used = [f"{_inner(span, described.name)} ({_users(span)})" for span in spans[:MOST_USED]]
         yield f"used by most functions: {', '.join(used)}"
 
 
-def _inner(span: LayoutSpan) -> str:
-    return visible(span.name.removeprefix(span.object).lstrip(".") or span.name)
+def _inner(span: LayoutSpan | LayoutMember, owner: str) -> str:
+    return visible(span.name.removeprefix(owner).lstrip(".") or span.name)
 
 
-def _users(span: LayoutSpan) -> str:
+def _users(span: LayoutSpan | LayoutMember) -> str:
     parts = [f"{verb} by {len(them)}" for verb, them in (("written", span.writers), ("read", span.readers)) if them]
     return ", ".join(parts)
 
@@ -172,22 +182,31 @@ def _line(line: LayoutLine, wanted: str, title: str) -> Iterator[Line]:
         line.address,
         line.size,
         tuple(
-            Slice(owner, span.start, span.end, bool(span.writers or span.lockers), "")
+            Slice(owner, span.start, span.end, bool(span.users[0] or span.users[2]), "")
             for span, owner in zip(line.spans, owners, strict=True)
         ),
     )
     letters = {owner: mark for (owner, _), mark in marks(picture).items()}
     yield [(f"{INDENT}{title}", "bold"), (f"  {visible(line.section)}".rstrip(), "")]
     yield from picture_rows(picture)
-    names = [shorten(_name(span), NAME_WIDTH) for span in line.spans]
-    types = [shorten(visible(span.type), TYPE_WIDTH) for span in line.spans]
+    rows = [(span, owner, part) for span, owner in zip(line.spans, owners, strict=True) for part in _parts(span)]
+    names = [shorten(_name(part), NAME_WIDTH) for _, _, part in rows]
+    types = [shorten(visible(part.type), TYPE_WIDTH) for _, _, part in rows]
     name_width, type_width = max(map(len, names)), max(map(len, types))
-    for span, owner, name, type_name in zip(line.spans, owners, names, types, strict=True):
-        mark = letters.get(owner) or {"": "."}.get(owner, owner)
-        place = f"{INDENT}{mark}  {span.start:>4} {span.end - span.start:>4}  "
-        rest = f"  {type_name:<{type_width}}  {_remarks(span)}".rstrip()
+    for (span, owner, part), name, type_name in zip(rows, names, types, strict=True):
+        mark, start, size = letters.get(owner) or {"": "."}.get(owner, owner), span.start, span.end - span.start
+        if isinstance(part, LayoutMember):
+            first = span.start + part.offset - span.offset
+            mark, start, size = "|", max(first, 0), min(first + part.size, line.size) - max(first, 0)
+        place = f"{INDENT}{mark}  {start:>4} {size:>4}  "
+        rest = f"  {type_name:<{type_width}}  {_remarks(part)}".rstrip()
         style = "bold" if _is_of(span, wanted) else "dim" if not span.name or owner == HOLE else ""
         yield [(place, ""), (f"{name:<{name_width}}", style), (rest, "")]
+
+
+def _parts(span: LayoutSpan) -> tuple[LayoutSpan | LayoutMember, ...]:
+    """A span, and behind a union its members."""
+    return (span, *span.members)
 
 
 def _owners(spans: Sequence[LayoutSpan]) -> list[str]:
@@ -213,14 +232,16 @@ def _is_of(span: LayoutSpan, wanted: str) -> bool:
     return span.object == wanted or (span.name.startswith(wanted) and span.name[len(wanted) :][:1] in ("", ".", "["))
 
 
-def _name(span: LayoutSpan) -> str:
+def _name(span: LayoutSpan | LayoutMember) -> str:
+    if isinstance(span, LayoutMember):
+        return f"  {visible(span.name)}"
     if span.kind in (SpanKind.PADDING, SpanKind.UNKNOWN):
         return span.kind.value
     return f"hole in {visible(span.object)}" if span.kind is SpanKind.HOLE else visible(span.name)
 
 
-def _remarks(span: LayoutSpan) -> str:
-    parts = ["straddles the line"] if span.split else []
+def _remarks(span: LayoutSpan | LayoutMember) -> str:
+    parts = ["straddles the line"] if isinstance(span, LayoutSpan) and span.split else []
     if span.lockers:
         parts.append(f"l: {name_list(span.lockers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
     if span.writers:

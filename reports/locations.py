@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -20,8 +19,7 @@ LOCKS_SHOWN = 2
 _PER_SUBJECT = 2  # accesses of one kind to one variable: the next ones say nothing new
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(msgspec.Struct, frozen=True):
     """``line`` and ``column`` count from 1; ``column`` 0 is unknown."""
 
     path: str

@@ -56,7 +56,7 @@ def render(report: Report, options: RenderOptions) -> str:
         },
         targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
         targets_shown=TARGETS_SHOWN,
-        tally=tally(report),
+        tally=visible(tally(report)),
         analysed=visible(facts(report)),
         notes=[visible(note) for note in report.coverage.notes],
         incomplete=report.incomplete,

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from string import ascii_lowercase
 
+import msgspec
+
 from sharing.model import LinePicture, Participant, Slice
 
 ROW_BYTES = 64
@@ -24,8 +26,7 @@ _UNOWNED = {"": PADDING, UNKNOWN: UNKNOWN, HOLE: HOLE}  # Slice.owner to the cha
 Owner = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """One byte: the character that stands for it, its owner, and whether it is hot."""
 
     char: str

@@ -68,7 +68,7 @@ def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Lin
         yield [(f"{INDENT}and {count(more, 'more note')}: --details", "yellow")]
     if report.incomplete:
         yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
-    yield from wrapped(tally(report) + _passed(report, options), width, INDENT, hang=2, style="bold")
+    yield from wrapped(visible(tally(report)) + _passed(report, options), width, INDENT, hang=2, style="bold")
     if (options.details or options.top) and any(finding.picture for finding in report.findings):
         key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '?' unknown"
         yield from wrapped(key, width, INDENT, style="dim")

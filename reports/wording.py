@@ -9,8 +9,10 @@ import math
 
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
+from sharing.model.finding import GUARDED
 from sharing.model.plural import count
 
+GUARDS_SHOWN = 3  # by name in one sentence
 FROM_SOURCE = "the source"  # Target.debug where types come from there
 
 
@@ -45,20 +47,27 @@ def terms(remedy: Remedy) -> str:
     """What an edit costs and keeps: ``+64 bytes, ABI unchanged, protects the tail``."""
     cost = f"{remedy.cost_bytes:+,} bytes" if remedy.cost_bytes else "no added bytes"
     if remedy.each_bytes and remedy.objects:
-        cost += f" ({remedy.each_bytes:,} × {remedy.objects:,} objects)"
+        start = remedy.cost_bytes - remedy.each_bytes * remedy.objects
+        more = f", up to {start:,} before the first" if start > 0 else ""
+        cost += f" ({remedy.each_bytes:,} × {remedy.objects:,} objects{more})"
     elif remedy.each_bytes:
-        cost += " in each object that is allocated"
+        cost += " in each element" if remedy.kind == "pad-element" else " in each object that is allocated"
     abi = "changes the ABI" if remedy.breaks_abi else "ABI unchanged"
     tail = "protects the tail" if remedy.protects_tail else "leaves the tail open"
     return f"{cost}, {abi}, {tail}"
 
 
 def tally(report: Report) -> str:
-    """``4 findings: 1 critical, 3 high; 12 more hidden by --min-severity or --min-confidence; 2 suppressed``."""
+    """``4 findings: 1 critical, 3 high; 12 more hidden by --min-severity or --min-confidence; 2 suppressed``.
+
+    Guards that are broken come first, by the names of their pairs.
+    """
     noun = "new finding" if report.baseline else "finding"
     parts = [count(len(report.findings), noun) if report.findings else f"no {noun}s"]
     if report.findings:
         parts[0] += ": " + ", ".join(f"{number:,} {severity}" for severity, number in by_severity(report.findings))
+    if broken := _broken_guards(report):
+        parts.insert(0, broken)
     if report.baseline:
         were = "was" if report.known == 1 else "were"
         parts.append(f"{count(report.known, 'finding')} {were} there before ({report.baseline})")
@@ -67,6 +76,16 @@ def tally(report: Report) -> str:
     if report.suppressed:
         parts.append(f"{report.suppressed:,} suppressed by the project")
     return "; ".join(parts)
+
+
+def _broken_guards(report: Report) -> str:
+    """``1 guard is broken: stopping / jobs``, "" where none is."""
+    broken = [finding for finding in report.findings if finding.rule == GUARDED]
+    if not broken:
+        return ""
+    pairs = [" / ".join(who.full_name for who in finding.participants) for finding in broken[:GUARDS_SHOWN]]
+    more = [f"{len(broken) - GUARDS_SHOWN:,} more"] * (len(broken) > GUARDS_SHOWN)
+    return f"{count(len(broken), 'guard')} {'is' if len(broken) == 1 else 'are'} broken: {', '.join((*pairs, *more))}"
 
 
 # What a reader needs to know how far to trust the report; the JSON document has every count.

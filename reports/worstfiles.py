@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from reports.order import by_severity, worst_first
 from reports.wording import target_name
@@ -13,8 +14,7 @@ from sharing.model import Finding, Report, Severity
 SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRow(msgspec.Struct, frozen=True):
     """A file (of an archive alone a member) and its findings, the worst first."""
 
     name: str

@@ -150,6 +150,17 @@ void Knowledge::addLock(const LockRow &Row, int Number) {
   }
 }
 
+/// What the methods of a guard do to its lock; of two rows the first counts.
+static void addMethods(const GuardRow &Row, StringMap<GuardCall> &Methods) {
+  for (auto [List, What] : {std::pair{&Row.Lock, GuardCall::Lock},
+                            std::pair{&Row.Unlock, GuardCall::Unlock},
+                            std::pair{&Row.TryLock, GuardCall::TryLock},
+                            std::pair{&Row.Release, GuardCall::Release},
+                            std::pair{&Row.Owns, GuardCall::Owns}})
+    for (const std::string &Name : *List)
+      Methods.try_emplace(method(Name), What);
+}
+
 void Knowledge::addUsual(const VocabularyRows &Rows) {
   for (const LockRow &Row : Rows.Locks)
     for (const Group &G : Groups)
@@ -158,13 +169,7 @@ void Knowledge::addUsual(const VocabularyRows &Rows) {
             method(Call.Function),
             LockCall{-1, 0, G.Effect, G.Shared, G.Holds, false});
   for (const GuardRow &Row : Rows.Guards)
-    for (auto [List, What] : {std::pair{&Row.Lock, GuardCall::Lock},
-                              std::pair{&Row.Unlock, GuardCall::Unlock},
-                              std::pair{&Row.TryLock, GuardCall::TryLock},
-                              std::pair{&Row.Release, GuardCall::Release},
-                              std::pair{&Row.Owns, GuardCall::Owns}})
-      for (const std::string &Name : *List)
-        UsualGuard.Methods.try_emplace(method(Name), What);
+    addMethods(Row, UsualGuard.Methods);
 }
 
 void Knowledge::add(VocabularyRows Rows) {
@@ -183,13 +188,7 @@ void Knowledge::add(VocabularyRows Rows) {
                               std::pair{&Row.Attempt, GuardMode::Tries}})
       for (const std::string &Name : *List)
         G.Modes.try_emplace(Name, Mode);
-    for (auto [List, What] : {std::pair{&Row.Lock, GuardCall::Lock},
-                              std::pair{&Row.Unlock, GuardCall::Unlock},
-                              std::pair{&Row.TryLock, GuardCall::TryLock},
-                              std::pair{&Row.Release, GuardCall::Release},
-                              std::pair{&Row.Owns, GuardCall::Owns}})
-      for (const std::string &Name : *List)
-        G.Methods.try_emplace(method(Name), What);
+    addMethods(Row, G.Methods);
     if (!Row.namesMethods())
       G.Methods = UsualGuard.Methods;
     for (const std::string &Type : Row.Types)

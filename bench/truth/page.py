@@ -34,6 +34,8 @@ are Debian's, without symbols, but for those that were built here.
 **What is true.** A line is shared when two threads use bytes of different things on it, one of them writes, both at
 least {busy_rate():.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
 ([why](counts.md): a line that another core has written takes {TRANSFER_NS:.0f} ns, an instruction {INSTRUCTION_NS} ns).
+Only what is used without the other thing in that run of its function counts, and is written without writing it: who
+needs both fetches the line anyway, and separate lines would spare nobody anything.
 Counts begin when a server is warm, or when a thread has started the last of its threads: threads that run then are
 taken to run at the same time, although callgrind lets them run in turns.
 One load is one load: what another one would share is not in these figures. Both sides know only what instructions name

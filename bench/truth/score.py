@@ -142,7 +142,7 @@ def _used(actor: Actor, truth: Truth) -> Used:
 def _checked(finding: Finding, truth: Truth) -> Checked:
     line = int(finding.line.address, 16)
     named = any(s.address < line + finding.line.size and line < s.end for s in truth.image.sections)
-    return Checked(finding, shared_use(truth, places(finding)), named)
+    return Checked(finding, truth.shared(places(finding)), named)
 
 
 def places(finding: Finding) -> list[NamedSpan]:
@@ -242,7 +242,7 @@ class Within:
         made = perthread.Calls(self._callee, each, each, looped, start)
         threads = [r for r in roots if r.name != "main"]
         self._names = [r.name for r in threads]
-        self._once = np.array([perthread.once_of(made, r.function, each > 0) for r in threads], bool)
+        self._once = np.array([perthread.once_of(made, np.array([r.function]), each > 0) for r in threads], bool)
 
     def __call__(self, ran: np.ndarray) -> set[str]:
         if not len(self._once):

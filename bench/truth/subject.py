@@ -7,6 +7,7 @@ not depend on the judgement that is scored.
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,8 +87,9 @@ def decoded(path: Path) -> Image:
     (image,) = read_images(str(path))
     DECODED.mkdir(parents=True, exist_ok=True)
     for old in DECODED.glob(f"{path.name}-????????????????"):
-        old.unlink()
-    whole = kept.with_suffix(".new")
+        old.unlink(missing_ok=True)
+    # Programs that are counted twice are decoded by two processes at once.
+    whole = kept.with_suffix(f".{os.getpid()}")
     whole.write_bytes(pickle.dumps(image, pickle.HIGHEST_PROTOCOL))
     whole.rename(kept)
     return image

@@ -6,13 +6,15 @@ against it can change it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
+from bench.truth.apart import Pair, Places
 from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.counted import numbers
 from sharing.counted.shareduse import NamedSpan, SharedUse, busy, shared_use
@@ -21,6 +23,8 @@ from sharing.judge.passes import Passes
 from sharing.model.executions import Executions
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Range
+from sharing.model.ways import Points
+from sharing.static.ways import mirrors
 
 # What is done less often does not make one thing of the bytes that it touches: a structure that is copied at times.
 JOINING_RATE = busy_rate() / 10
@@ -38,6 +42,7 @@ class Truth:
     writes: npt.NDArray[np.bool_]
     executions: Floats
     before: tuple[Floats, Floats]  # sums of the rows above: of those that write, of all
+    places: Places  # the same rows
 
     @property
     def image(self) -> Image:
@@ -48,12 +53,31 @@ class Truth:
         first, last = np.searchsorted(self.start, np.array(span, np.uint64))
         return self.before[0][last] - self.before[0][first], self.before[1][last] - self.before[1][first]
 
+    def shared(self, spans: Sequence[NamedSpan]) -> SharedUse | None:
+        """The pair of spans and threads that separate lines would spare most; one span alone is paired with itself."""
+        if len(spans) < 2:
+            return shared_use(self, spans)
+        pairs = (shared_use(self._apart(a, b), (a, b)) for a, b in combinations(spans, 2) if a.span != b.span)
+        return max((met for met in pairs if met is not None), key=lambda met: met.rate, default=None)
+
+    def _apart(self, a: NamedSpan, b: NamedSpan) -> Pair:
+        """What is written with the other thing moves with it, and so does what is used with it in any way."""
+        rows = [np.arange(*np.searchsorted(self.start, np.array(one.span, np.uint64))) for one in (a, b)]
+        writes = [at[self.writes[at]] for at in rows]
+        return Pair(
+            self.counted,
+            {
+                one.span: (self.places.apart(writes[at], writes[1 - at]), self.places.apart(rows[at], rows[1 - at]))
+                for at, one in enumerate((a, b))
+            },
+        )
+
     def lines(self, size: int) -> dict[int, SharedUse]:
         """Lines on which two threads use different bytes, one of them writing, often enough to matter."""
         found = {}
         for line, first, last in self._crossed(size):
             places = self._places(line, size, first, last)
-            best = shared_use(self, places) if len(places) > 1 else None
+            best = self.shared(places) if len(places) > 1 else None
             if true(best):
                 found[line] = best
         return found
@@ -91,9 +115,17 @@ def truth_of(passes: Passes, executions: Executions) -> Truth:
     made = counted.at(sites["ip"]) * on_the_line(passes)[:, None]
     writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
     none = np.zeros((1, len(counted.threads)))
+    points = Points(*(at.astype(np.int64) for at in (sites["order"], mirrors(passes.image, sites), sites["ip"])))
     before = tuple(np.concatenate([none, np.cumsum(rows, axis=0)]) for rows in (made * writes[:, None], made))
     return Truth(
-        passes, counted, sites["target"].astype(np.uint64), _ends(passes), writes, made, (before[0], before[1])
+        passes,
+        counted,
+        sites["target"].astype(np.uint64),
+        _ends(passes),
+        writes,
+        made,
+        (before[0], before[1]),
+        Places(sites["function"], points, made),
     )
 
 

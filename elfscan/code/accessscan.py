@@ -6,9 +6,9 @@ is ``accessplan``'s, with the helper behind it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -59,19 +59,18 @@ OWN_RESULTS = frozenset(
 _WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
 
 
-@dataclass(frozen=True, slots=True)
-class Accesses:
+class Accesses(msgspec.Struct, frozen=True):
     """The scan's tables, empty where nothing could be scanned; ``notes`` says why."""
 
-    sites: Array = field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
-    calls: Array = field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
-    args: Array = field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
-    params: Array = field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
-    zero_ranges: Array = field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
-    kept: Array = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
-    blocks: Array = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))
-    address_taken: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
-    counts: dict[str, int] = field(default_factory=dict)
+    sites: Array = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    calls: Array = msgspec.field(default_factory=lambda: np.zeros(0, CALL_DTYPE))
+    args: Array = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    params: Array = msgspec.field(default_factory=lambda: np.zeros(0, PARAM_DTYPE))
+    zero_ranges: Array = msgspec.field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
+    kept: Array = msgspec.field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
+    blocks: Array = msgspec.field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))
+    address_taken: Array = msgspec.field(default_factory=lambda: np.zeros(0, np.uint64))
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
     failed: bool = False
 

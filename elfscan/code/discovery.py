@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -31,8 +31,7 @@ SEARCHED_SHARE = 0.005  # of the code; less is start-up code of the C library
 CHUNK = 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(msgspec.Struct, frozen=True):
     """Functions found (start, end, layout row), sorted by start; ``code_bytes`` are all but padding and stubs."""
 
     start: Array

@@ -6,9 +6,9 @@ Owns which symbols are functions, how long each is, and what its flags say.  Rea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -30,8 +30,7 @@ _COLD_NAME = re.compile(rb"\.cold(\.\d+)?\0")
 _INIT_NAMES = (b"_GLOBAL__sub_I_", b"_GLOBAL__sub_D_", b"_GLOBAL__I_", b"_GLOBAL__D_", b"__cxx_global_")
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionSymbols:
+class FunctionSymbols(msgspec.Struct, frozen=True):
     """One symbol row per function start, sorted by address."""
 
     rows: Array

@@ -20,7 +20,7 @@ from sharing.model.arch.row import Machine
 from sharing.model.attribution import Reason
 from sharing.model.errors import LinemateError
 from sharing.model.image import AccessKind, Architecture
-from sharing.model.instructions import INSTRUCTION_DTYPE, Holding
+from sharing.model.instructions import INSTRUCTION_DTYPE, Deed, Holding
 from sharing.model.operands import (
     NO_REGISTER,
     OPERAND_DTYPE,
@@ -172,7 +172,9 @@ def read_instructions(
 def split_instructions(ends: Table, rows: Table, functions: int) -> list[Table]:
     """The instructions of each of so many functions.  Raises LinemateError where they do not fit together."""
     good = len(ends) == functions and bool((ends[1:] >= ends[:-1]).all()) and int(ends[-1]) == len(rows)
-    if not good or not _in_ranges(rows, {"target_is": (0, max(Holding)), "other_is": (0, max(Holding))}):
+    if not good or not _in_ranges(
+        rows, {"target_is": (0, max(Holding)), "other_is": (0, max(Holding)), "does": (0, max(Deed))}
+    ):
         raise LinemateError("linemate-access: the instructions of its answer are broken")
     return np.split(rows, ends[:-1].astype(np.int64))
 

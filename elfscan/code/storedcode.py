@@ -18,6 +18,8 @@ from sharing.model.image import WORD_DTYPE
 
 Array = npt.NDArray[Any]
 
+GO_TABLES = ".itablink"
+
 
 def stored_code(program: Program, kind: ImageKind) -> Array:
     """Data words that hold addresses after relocation, or, where nothing is relocated, what looks like code.
@@ -41,7 +43,8 @@ def stored_code(program: Program, kind: ImageKind) -> Array:
             skipped = -section.address % width
             start = section.file_offset - elf.base + skipped
             words = elf.words(elf.data[start : section.file_offset - elf.base + section.size], width)
-            rows = np.flatnonzero((words >= low) & (words < high))
+            # Go's list of the tables of methods that interfaces call through: where each of them begins.
+            rows = np.flatnonzero(((words >= low) & (words < high)) | (section.name == GO_TABLES))
             found = np.zeros(len(rows), WORD_DTYPE)
             # Addresses of a damaged file wrap around.
             found["slot"] = np.uint64((section.address + skipped) % (1 << 64)) + rows.astype(np.uint64) * np.uint64(

@@ -10,9 +10,11 @@ import enum
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.symbols import has_symbol_table
 from sharing.model import LinemateError, Malformed, Unrecognized
 from sharing.model.inputs import open_input
 
@@ -30,8 +32,7 @@ class FoundBy(enum.StrEnum):
     LINK = "debug link"
 
 
-@dataclass(frozen=True, slots=True)
-class DebugLinks:
+class DebugLinks(msgspec.Struct, frozen=True):
     """What a file says of its debug information.
 
     ``build_id`` is in hex, ``debuglink`` the (file name, CRC-32) of .gnu_debuglink, ``altlink`` the (path, build-id in
@@ -48,12 +49,11 @@ class DebugLinks:
         return DebugLinks(elf.build_id, elf.debug_link(), elf.alt_link(), elf.has_dwarf)
 
 
-@dataclass(frozen=True, slots=True)
-class DebugFiles:
+class DebugFiles(msgspec.Struct, frozen=True):
     """The files to read types from.  ``main`` None: there is no debug information.
 
     ``how`` names in words where it came from (``Image.debug_source``); ``problems`` are candidates that were turned
-    down and why.
+    down and why.  ``symbols`` is a separate debug file that has a symbol table.
     """
 
     main: str | None
@@ -61,15 +61,16 @@ class DebugFiles:
     dwp: str | None
     how: str
     problems: tuple[str, ...]
+    symbols: ElfFile | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(msgspec.Struct, frozen=True):
     """What identifies an ELF file and leads to its companions."""
 
     build_id: str | None
     has_dwarf: bool
     altlink: tuple[str, str] | None
+    symbols: ElfFile | None  # it, where it has a symbol table
 
 
 def find_debug(
@@ -83,10 +84,15 @@ def find_debug(
     directories = tuple(_ROOTS if roots is None else roots)
     problems: list[str] = []
     main: str | None = None
+    symbols: ElfFile | None = None
     how, altlink = "", links.altlink
     if explicit is not None:
-        main, how = _explicit(explicit, links), f"{explicit} (as asked)"
-        altlink = _facts(main).altlink
+        facts = _explicit(explicit, links)
+        altlink, symbols = facts.altlink, facts.symbols
+        if facts.has_dwarf:
+            main, how = explicit, f"{explicit} (as asked)"
+        else:
+            problems.append(f"{explicit}: has no debug information: its symbols alone are used")
     elif links.has_dwarf:
         main, how = path, "the file"
     else:
@@ -94,11 +100,12 @@ def find_debug(
             reason = _mismatch(candidate, links, by)
             if reason is None:
                 main, how = candidate, f"{candidate} ({by})"
-                altlink = _facts(candidate).altlink
+                facts = _facts(candidate)
+                altlink, symbols = facts.altlink, facts.symbols
                 break
             problems.append(f"{candidate}: {reason}")
     alt = _find_alt(main, altlink, directories, problems) if main and altlink else None
-    return DebugFiles(main, alt, _find_package(path, main), how, tuple(problems))
+    return DebugFiles(main, alt, _find_package(path, main), how, tuple(problems), symbols)
 
 
 def search_also(root: str) -> None:
@@ -138,7 +145,7 @@ def build_id_of(path: str) -> str | None:
         return None
 
 
-def _explicit(explicit: str, links: DebugLinks) -> str:
+def _explicit(explicit: str, links: DebugLinks) -> _Facts:
     build_id, debuglink = links.build_id, links.debuglink
     try:
         facts = _facts(explicit)
@@ -146,15 +153,15 @@ def _explicit(explicit: str, links: DebugLinks) -> str:
         raise Malformed(explicit, None, error.strerror or str(error)) from error
     except _Unreadable as error:
         raise Malformed(explicit, None, str(error)) from error
-    if not facts.has_dwarf:
-        raise Malformed(explicit, None, "has no debug information")
+    if not facts.has_dwarf and facts.symbols is None:
+        raise Malformed(explicit, None, "has neither debug information nor symbols")
     if build_id and facts.build_id and facts.build_id != build_id:
         raise Malformed(explicit, None, f"belongs to another binary: build-id {facts.build_id}, expected {build_id}")
     if not (build_id and facts.build_id) and debuglink is not None and _crc32(explicit) != debuglink[1]:
         raise Malformed(
             explicit, None, f"belongs to another binary: CRC {_crc32(explicit):08x}, expected {debuglink[1]:08x}"
         )
-    return explicit
+    return facts
 
 
 def _candidates(path: str, links: DebugLinks, roots: tuple[str, ...]) -> Iterator[tuple[str, FoundBy]]:
@@ -241,7 +248,7 @@ def _facts(path: str) -> _Facts:
         elf = ElfFile(path, map_file(path))
         row = elf.find_section(".gnu_debugaltlink")
         altlink = None if row is None else parse_altlink(elf.section_bytes(row)[:_MAX_LINK_BYTES].tobytes())
-        return _Facts(elf.build_id, elf.has_dwarf, altlink)
+        return _Facts(elf.build_id, elf.has_dwarf, altlink, elf if has_symbol_table(elf) else None)
     except (Malformed, Unrecognized) as error:
         where = f"offset {error.offset:#x}: " if isinstance(error, Malformed) and error.offset is not None else ""
         raise _Unreadable(f"not a sound ELF file: {where}{error.why}") from error

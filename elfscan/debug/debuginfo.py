@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
@@ -27,15 +28,16 @@ from sharing.model.process import scratch
 
 if TYPE_CHECKING:
     from elfscan.debug.dwarf import DwarfDocument, DwarfJob, DwarfVariable
+    from sharing.model.types import TypeRecord
 
 Array = npt.NDArray[Any]
 
 MAX_PROBLEMS_SHOWN = 5
+_ALLOCATOR = ", alloc::alloc::Global"  # of Rust: Vec<u64, alloc::alloc::Global> is written Vec<u64>
 MAX_ARGUMENTS = 64  # of one function, in registers: no architecture has so many
 
 
-@dataclass(frozen=True, slots=True)
-class PointerArgument:
+class PointerArgument(msgspec.Struct, frozen=True):
     """An argument that points to a record which was asked for.  ``address`` 0: the function is known by name alone."""
 
     address: int
@@ -44,8 +46,7 @@ class PointerArgument:
     type: int
 
 
-@dataclass(frozen=True, slots=True)
-class DebugInfo:
+class DebugInfo(msgspec.Struct, frozen=True):
     """What debug information says of an image; ``source`` is "" when there is none."""
 
     variables: DebugVariables
@@ -60,8 +61,14 @@ class DebugRun:
     """A running reader of debug information.  A context: leaving it ends the helper."""
 
     def __init__(
-        self, job: DwarfJob | None, source: str, notes: tuple[str, ...], cleanup: Callable[[], None] | None = None
+        self,
+        job: DwarfJob | None,
+        source: str,
+        notes: tuple[str, ...],
+        cleanup: Callable[[], None] | None = None,
+        symbols: ElfFile | None = None,
     ) -> None:
+        self.symbols = symbols  # a separate debug file that has a symbol table
         self._job = job
         self._source = source
         self._notes = notes
@@ -93,7 +100,7 @@ class DebugRun:
         if len(document.problems) > MAX_PROBLEMS_SHOWN:
             notes.append(f"debug information: {len(document.problems) - MAX_PROBLEMS_SHOWN} more problems")
         self._notes = tuple(notes)
-        types = TypeTable(document.types)
+        types = TypeTable(_as_written(document))
         units = tuple(Unit(u.name, u.comp_dir, u.producer, u.language) for u in document.units)
         columns = _columns(document, types, program)
         pointers = tuple(_pointers(document, program))
@@ -121,14 +128,14 @@ def start_debug(
     found = find_debug(elf.path, DebugLinks.of(elf), explicit=debug_file)
     notes = tuple(found.problems)
     if found.main is None:
-        return DebugRun(None, "", notes)
+        return DebugRun(None, "", notes, symbols=found.symbols)
     from elfscan.debug.dwarf import start_dwarf
 
     relocatable = elf.header.type == c.ET_REL
     job = start_dwarf(
         found.main, alt=found.alt, dwp=found.dwp, relocatable=relocatable, records=records, starter=starter
     )
-    return DebugRun(job, found.how, notes)
+    return DebugRun(job, found.how, notes, symbols=found.symbols)
 
 
 def _place_by_name(program: Program, rows: list[DwarfVariable], address: Array, section: Array) -> None:
@@ -165,6 +172,16 @@ def _pointers(document: DwarfDocument, program: Program) -> Iterator[PointerArgu
             address = address + int(layout.address_of[row.section]) if known else 0
         if 0 <= row.type < len(document.types) and 0 <= row.argument < MAX_ARGUMENTS and 0 <= address < 1 << 64:
             yield PointerArgument(address, row.symbol, row.argument, row.type)
+
+
+def _as_written(document: DwarfDocument) -> list[TypeRecord]:
+    """The types, those of Rust without the allocator that collections have where a program names none."""
+    if not any(unit.language == "Rust" for unit in document.units):
+        return document.types
+    return [
+        replace(record, name=record.name.replace(_ALLOCATOR, "")) if _ALLOCATOR in record.name else record
+        for record in document.types
+    ]
 
 
 def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> DebugVariables:

@@ -326,6 +326,10 @@ class LinePrograms:
         return text
 
     def _leb(self, *, signed: bool = False) -> int:
+        # Nearly all have one byte.
+        if self.at < self.stop and (byte := self.data[self.at]) < 0x80:
+            self.at += 1
+            return byte - 0x80 if signed and byte & 0x40 else byte
         value = shift = 0
         while True:
             if self.at >= self.stop or shift > 63:

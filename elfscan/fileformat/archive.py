@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy.typing as npt
 
 from elfscan.fileformat.elf import MAGIC, ElfFile, map_file
@@ -23,8 +23,7 @@ MAX_MEMBERS = 1_000_000
 _TABLES = ("/", "//", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One member: where its bytes are in the archive, or for a thin archive only its name."""
 
     name: str

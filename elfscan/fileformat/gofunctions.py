@@ -6,10 +6,10 @@ is there without symbols too.  Lines, files and what the collector is told are n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -30,8 +30,7 @@ _TEXT = 2  # which of them says where code begins, since Go 1.18
 _MODULE, _MODULE_TEXT = ".go.module", 22  # run-time data since Go 1.26, and which of its words is where code begins
 
 
-@dataclass(frozen=True, slots=True)
-class GoFunctions:
+class GoFunctions(msgspec.Struct, frozen=True):
     """Functions by address.  ``name`` are offsets in ``names``, whose names end in NUL."""
 
     start: Array

@@ -7,16 +7,16 @@ a finding makes the analysis incomplete.  Does not decide what a part is; each r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from sharing.model import Malformed
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class _Loss:
+class _Loss(msgspec.Struct):
     error: Malformed
     then: str
     count: int

@@ -16,9 +16,12 @@ from elfscan.relocation.relocatable import link
 from sharing.model import SectionKind
 
 
-def open_program(elf: ElfFile) -> Program:
-    """Place a file.  Raises Malformed where it is damaged and nothing is left to judge."""
-    program = _placed(elf)
+def open_program(elf: ElfFile, beside: ElfFile | None = None) -> Program:
+    """Place a file.  ``beside`` is its debug file, for its symbols.
+
+    Raises Malformed where it is damaged and nothing is left to judge.
+    """
+    program = _placed(elf, beside)
     lost = elf.losses.incomplete
     if lost is not None and not _something_left(program):
         program.__exit__()
@@ -34,8 +37,8 @@ def _something_left(program: Program) -> bool:
     return any(s.kind in held and s.size and s.file_offset is not None for s in program.layout.sections)
 
 
-def _placed(elf: ElfFile) -> Program:
-    symbols = read_symbols(elf)
+def _placed(elf: ElfFile, beside: ElfFile | None) -> Program:
+    symbols = read_symbols(elf, None if elf.header.type == c.ET_REL else beside)
     if elf.header.type == c.ET_REL:
         return link(elf, symbols)
     layout = linked_layout(elf)

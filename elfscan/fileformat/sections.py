@@ -8,10 +8,11 @@ symbols; ranges that only symbols delimit are carved by ``Layout.carve``.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -63,8 +64,7 @@ def classify(name: str, flags: int, kind: int, *, in_relro: bool) -> SectionKind
     return SectionKind.WRITABLE if kind in (c.SHT_PROGBITS, c.SHT_NOBITS) else SectionKind.OTHER
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The allocated sections by address.
 
     ``row_of`` maps an ELF section index to the row of its first Section (-1: not allocated); ``address_of``

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -125,8 +125,7 @@ class Names:
         return at + 1 if at >= 0 else -1
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
+class Symbols(msgspec.Struct, frozen=True):
     """All symbols of an image.  ``tables`` are (ELF section index or -1, first row, count).
 
     ``go``: addresses of the functions that Go's compiler made, sorted.  Without .symtab they are symbols as well.
@@ -135,7 +134,7 @@ class Symbols:
     table: Array
     names: Names
     tables: tuple[tuple[int, int, int], ...]
-    go: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
+    go: Array = msgspec.field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def rows_of(self, section: int) -> tuple[int, int]:
         """(first row, count) of the symbol table in an ELF section; (0, 0) when it was not read."""
@@ -160,10 +159,16 @@ class Symbols:
         return int(self.table["value"][rows[0]]) if len(rows) else None
 
 
-def read_symbols(elf: ElfFile) -> Symbols:
+def has_symbol_table(elf: ElfFile) -> bool:
+    """Whether the file has all its symbols (.symtab), as one that was stripped has not."""
+    return bool((elf.sections["type"] == c.SHT_SYMTAB).any())
+
+
+def read_symbols(elf: ElfFile, beside: ElfFile | None = None) -> Symbols:
     """.symtab, then .dynsym.  A table that does not fit the file is left out and recorded in ``elf.losses``.
 
-    Of a program of Go without .symtab its run-time's functions are symbols.
+    ``beside`` is the debug file of a linked file: it has the .symtab that the file itself may lack.  Of a program of Go
+    without .symtab its run-time's functions are symbols.
     """
     parts: list[Array] = []
     tables: list[tuple[int, int, int]] = []
@@ -190,6 +195,11 @@ def read_symbols(elf: ElfFile) -> Symbols:
             parts, pool = [*parts, dynamic[0]], [*pool, dynamic[1]]
             pool_size += len(dynamic[1])
             tables.append((-1, rows, len(dynamic[0])))
+    if beside is not None and not has_symbol_table(elf):
+        part, strings = _of_debug_file(elf, beside, pool_size)
+        parts.append(part)  # in no table of this file: its relocations do not name them
+        pool.append(strings)
+        pool_size += len(strings)
     go = read_go_functions(elf)
     if go is not None and all(part["dynamic"].all() for part in parts):
         parts.append(_of_go(elf, go, pool_size))
@@ -197,6 +207,23 @@ def read_symbols(elf: ElfFile) -> Symbols:
     table = np.concatenate(parts) if parts else np.zeros(0, SYMBOL_DTYPE)
     names = Names(b"".join(pool) or b"\0")
     return Symbols(table, names, tuple(tables)) if go is None else Symbols(table, names, tuple(tables), go.start)
+
+
+def _of_debug_file(elf: ElfFile, beside: ElfFile, pool_at: int) -> tuple[Array, bytes]:
+    """The .symtab of a debug file, with the sections of ``elf`` that have the same name and address."""
+    index = int(np.flatnonzero(beside.sections["type"] == c.SHT_SYMTAB)[0])
+    read = partial(_from_section, beside, index, pool_at)
+    nothing = np.zeros(0, SYMBOL_DTYPE), b""
+    table, strings = elf.losses.attempt(f"symbols of the debug file {beside.path}", read, nothing)
+    own = {key: row for row, key in enumerate(_named_sections(elf))}
+    row_of = np.array([own.get(key, NO_SECTION) for key in _named_sections(beside)] or [NO_SECTION], np.int32)
+    inside = table["section"] >= 0
+    table["section"][inside] = row_of[table["section"][inside]]
+    return table, strings
+
+
+def _named_sections(elf: ElfFile) -> list[tuple[str, int]]:
+    return list(zip(elf.section_names, elf.sections["address"].tolist(), strict=True))
 
 
 def _of_go(elf: ElfFile, go: GoFunctions, pool_at: int) -> Array:

@@ -6,9 +6,9 @@ Owns addresses for imports, the content of GOT slots, copied variables, and code
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -27,8 +27,7 @@ _RESERVE = 1 << 20
 SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
 
-@dataclass(frozen=True, slots=True)
-class Linkage:
+class Linkage(msgspec.Struct, frozen=True):
     """What the loader makes of an image.
 
     ``slots`` (SLOT_DTYPE, sorted): GOT slots and the address each will hold.  ``words`` (SLOT_DTYPE, sorted):
@@ -43,7 +42,7 @@ class Linkage:
     copied: Array
     placeholders: Array
     unread: int = 0
-    descriptors: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
+    descriptors: Array = msgspec.field(default_factory=lambda: np.zeros(0, np.uint64))
 
     def word(self, address: int) -> int | None:
         """The relocated content of one data word, None when no relocation writes it."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -192,8 +192,7 @@ def _relocate(
     return slots[used], stored_words[np.argsort(stored_words["slot"], kind="stable")], absolute, unread
 
 
-@dataclass(frozen=True, slots=True)
-class _Relocations:
+class _Relocations(msgspec.Struct, frozen=True):
     """The records of relocation section ``index`` for a placed section, with the symbol row and addend of each."""
 
     records: Array

@@ -18,6 +18,7 @@ from typing import IO, Any, Generic, NoReturn, Self, TypeVar
 import msgspec
 
 from elfscan.tools import tool_path
+from linemate.blas import ONE_THREAD
 from reports.jsontext import without_surrogates
 from sharing.model.errors import LinemateError
 from sharing.model.process import children, scratch, stopping
@@ -92,7 +93,7 @@ class Child(Generic[Answer]):
                 children.Streams(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL),
                 bond=children.WhenKilled.ALONE,
                 group=True,  # Ctrl-C is this process' to act on
-                env={**os.environ, "TMPDIR": scratch.folder()},
+                env={**ONE_THREAD, **os.environ, "TMPDIR": scratch.folder()},
             )
         return self._process
 

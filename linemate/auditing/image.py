@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from sharing.source.program import Program
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(msgspec.Struct, frozen=True):
     """What the options name beside the binary, read: source, profiles and exact counts of it."""
 
     program: Program | None = None
@@ -111,10 +109,10 @@ def audit_image(
         trust += sampled.notes
     guarded: tuple[str, ...] = ()
     if options.guards:
-        from linemate.guardfile import hold
+        from linemate.guardfile import hold, with_edits
 
         held = hold(result.image, options.guards)
-        findings += held.findings
+        findings += with_edits(held.findings, findings)
         guarded = tuple(sorted(held.names))
     if not findings and not runs.given and behindpointers.used_by_threads(passes.image, passes.calls):
         notes.append(prefix + behindpointers.NOTE)

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
 
 from linemate.auditing.asking import Answer, Task
 from linemate.auditing.choosing import Chosen
@@ -18,7 +21,7 @@ from linemate.auditing.targets import of_target
 from linemate.options import AuditOptions
 from reports.order import worst_first
 from reports.wording import target_name
-from sharing.model.finding import SCHEMA, Coverage, Finding, Report, Target
+from sharing.model.finding import ASK_SERVERS, SCHEMA, Coverage, Finding, Report, Target
 from sharing.model.plural import count
 
 NAMED = 20  # files that a note names; the others are counted
@@ -67,7 +70,9 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
         counts.update(report.coverage.counts)
         hidden += report.hidden
         suppressed += report.suppressed
-        found += of_target(report.findings, target_name(report.targets[0]) if len(report.targets) == 1 else "")
+        found += of_target(
+            _naming(report.findings, path), target_name(report.targets[0]) if len(report.targets) == 1 else ""
+        )
         if report.incomplete:
             unsure.append(path)
     counts.update(
@@ -88,6 +93,19 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
         hidden=hidden,
         incomplete=bool(failed or unsure or chosen.closed),
     )
+
+
+def _naming(findings: Iterable[Finding], path: str) -> Iterator[Finding]:
+    """The findings with the file's name in commands that are about one file."""
+    command = ASK_SERVERS.replace("FILE", shlex.quote(path))
+    for finding in findings:
+        remedies = tuple(
+            msgspec.structs.replace(remedy, text=remedy.text.replace(ASK_SERVERS, command))
+            if ASK_SERVERS in remedy.text
+            else remedy
+            for remedy in finding.remedies
+        )
+        yield msgspec.structs.replace(finding, remedies=remedies) if remedies != finding.remedies else finding
 
 
 def _notes(others: int, closed: Sequence[str], failed: Sequence[str], unsure: Sequence[str]) -> list[str]:

@@ -85,11 +85,11 @@ def judged(options: CheckOptions) -> tuple[Report, Program]:
 
 
 def _judge(options: CheckOptions) -> tuple[Report, Program]:
-    from linemate.pipeline import check_program
+    from linemate.checking.linked import check_built
     from linemate.source import read_program
 
     program = read_program(options)
-    return check_program(program, options), program
+    return check_built(program, options), program
 
 
 def judged_line_size(report: Report, options: CheckOptions) -> int:

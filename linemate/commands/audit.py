@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from linemate.options import AuditOptions
 from linemate.output import check_output, progress
 from reports import EMITTERS
 from reports.escape import visible
-from sharing.model.finding import Report
+from sharing.model.finding import NAMES, Report
 from sharing.model.memorymap import MemoryMap
 
 if TYPE_CHECKING:
@@ -179,9 +180,10 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, document: Docume
         maps.append(page_map(passes, audited))
 
     unanswered: list[str] = []  # a note: who reads a report that was kept has not seen the terminal
+    denied: frozenset[str] = frozenset()
     with progress(f"linemate: reading {visible(options.binary)}", quiet=document.quiet) as say:
         if options.debug_file is None:
-            find_debug_files((options.binary,), asked=asked, say=unanswered.append)
+            denied = find_debug_files((options.binary,), asked=asked, say=unanswered.append)
         report = audit(options, say, on_image=None if maps is None else draw)
     named = any(target.debug for target in report.targets)
     if named or document.output not in (None, "-"):
@@ -191,4 +193,6 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, document: Docume
         return report
     from linemate.distribution import where_names_are
 
-    return common.with_notes(report, (*unanswered, *filter(None, (where_names_are(options.binary, asked=asked),))))
+    again = shlex.join(["linemate", "audit", "--debuginfod", options.binary])
+    hint = where_names_are(options.binary, again=again, asked=asked, denied=bool(denied))
+    return common.with_notes(report, (*unanswered, *((f"{NAMES}{hint}",) if hint else ())))

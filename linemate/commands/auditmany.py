@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +18,10 @@ from linemate.commands import common
 from linemate.fleet.folders import is_url, listed
 from linemate.options import AuditOptions
 from linemate.output import progress, write_text
+from reports.wording import tally
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
+from sharing.model.plural import count
 
 if TYPE_CHECKING:
     from linemate.fleet.run import Engine
@@ -47,6 +49,9 @@ class TreeRequest:
                 report = audit_files(chosen, self.options, self._processes, spool, say)
             code = finish(report)
             spool.remove()
+        if not self.quiet and self.output is not None and self.output != "-":
+            for line in _told(report, self.output, code):
+                common.say(line)
         return code
 
     def store(self, engine: str, scheduler: str | None) -> int:
@@ -113,3 +118,20 @@ class TreeRequest:
         from linemate.auditing.processes import answers
 
         return lambda tasks: answers(tasks, self._processes)
+
+
+def _told(report: Report, output: str, code: int) -> Iterator[str]:
+    """What a person is told of a report that went to a file: how much was read, what was found, why a run fails."""
+    counts = report.coverage.counts
+    resumed = counts.get("files_resumed", 0)
+    again = f", {resumed:,} of them by the run that was ended" if resumed else ""
+    yield f"{count(counts.get('files', 0), 'file')} audited{again}; the report is in {output}"
+    yield tally(report)
+    lost = (
+        ("files_failed", "not audited"),
+        ("files_incomplete", "not analysed whole"),
+        ("files_unreadable", "not to be opened"),
+    )
+    missing = [f"{counts[key]:,} {words}" for key, words in lost if counts.get(key)]
+    if code == common.EXIT_INCOMPLETE:
+        yield f"incomplete (exit code {code}): {', '.join(missing)}; the notes of the report name them"

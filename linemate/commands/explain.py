@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 import click
@@ -13,7 +14,7 @@ from linemate.tabletext import split_part
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
 from sharing.model.comparison import Comparison
-from sharing.model.finding import Severity
+from sharing.model.finding import NAMES, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,14 +102,18 @@ def command(
     with progress(f"linemate: reading {visible(old)} and {visible(new)}", quiet=document.quiet):
         bare = [file for file, named in ((old, evidence.debug_old), (new, evidence.debug_new)) if named is None]
         unanswered: list[str] = []
-        find_debug_files(bare, asked=evidence.debuginfod, say=unanswered.append)
+        denied = find_debug_files(bare, asked=evidence.debuginfod, say=unanswered.append)
         comparison = explain(request)
-    unnamed = (target.path for target in comparison.targets if not target.debug)
-    asked = evidence.debuginfod
-    hints = [f"{path}: {hint}" for path in unnamed if (hint := where_names_are(path, asked=asked))]
+    unnamed = [target.path for target in comparison.targets if not target.debug]
+    again = shlex.join(["linemate", "explain", "--debuginfod", old, new])
+    hints: dict[str, list[str]] = {}
+    for path in dict.fromkeys(unnamed):
+        hint = where_names_are(path, again=again, asked=evidence.debuginfod, denied=path in denied)
+        hints.setdefault(hint, []).append(path)
     for text in unanswered:
         common.say(text)
-    comparison = common.with_notes(comparison, (*unanswered, *hints))
+    notes = [f"{NAMES}{' and '.join(of)}: {hint}" for hint, of in hints.items() if hint]
+    comparison = common.with_notes(comparison, (*unanswered, *notes))
     document.write(comparison, EXPLAIN_EMITTERS, inputs)
     return exit_code(comparison, limit)
 

@@ -160,7 +160,12 @@ def command(
         say(line)
     for line in _warnings(recording):
         click.echo(f"linemate: warning: {visible(line)}", err=True)
-    return common.EXIT_CLEAN
+    return common.EXIT_INCOMPLETE if _idle(recording) else common.EXIT_CLEAN
+
+
+def _idle(recording: Recording) -> bool:
+    """Whether what ran already was recorded and did nothing: such a profile says nothing."""
+    return not recording.command and not any(profile.samples for profile in recording.profiles)
 
 
 def _check_target(options: RecordOptions) -> None:
@@ -210,9 +215,9 @@ def _summary(output: Path, recording: Recording) -> list[str]:
     lines = []
     for profile in recording.profiles:
         where = output.with_name(profile.file)
-        on = f"processor{'s' if len(profile.cpus_seen) != 1 else ''} {', '.join(map(str, profile.cpus_seen)) or 'none'}"
+        on = f" on processor{'s' if len(profile.cpus_seen) != 1 else ''} {', '.join(map(str, profile.cpus_seen))}"
         seconds = recording.runs[profile.run].wall_s if recording.runs else recording.wall_s
-        lines.append(f"{where}: {count(profile.samples, 'sample')} in {seconds:.2f} s on {on}")
+        lines.append(f"{where}: {count(profile.samples, 'sample')} in {seconds:.2f} s{on if profile.cpus_seen else ''}")
         if 0 < profile.samples < MIN_TIMED and profile.level == "spread":
             lines.append(few_samples(profile.samples, recording.event.frequency_hz))
         if recording.runs and (run := recording.runs[profile.run]).processors_left < CROWDED < len(run.cpus):
@@ -228,7 +233,13 @@ def _summary(output: Path, recording: Recording) -> list[str]:
 def _warnings(recording: Recording) -> list[str]:
     lines = []
     for profile in recording.profiles:
-        if not profile.samples:
+        if not profile.samples and _idle(recording):
+            who = "the machine" if recording.pid is None else f"process {recording.pid}"
+            lines.append(
+                f"{profile.file}: no sample: {who} did not run in these {recording.wall_s:.2f} s; drive a load while "
+                "it is recorded, and for longer (--duration SECONDS)"
+            )
+        elif not profile.samples:
             lines.append(f"{profile.file}: no sample: too short a run, or all of its time was spent waiting")
         if profile.lost_samples:
             total = profile.samples + profile.lost_samples

@@ -22,7 +22,7 @@ from sharing.model.finding import Report
 @common.output_option
 @grouped(document=DocumentOptions)
 def command(ids: tuple[str, ...], saved: str | None, document: DocumentOptions) -> int:
-    """Show findings with all that is known of them.  ID is a finding's, or the beginning of one.
+    """Show findings with all that is known of them.  ID is a finding's, its beginning, or the digits at its end.
 
     Without --in the last of the kept reports that has all of them is meant, and named if it is not the last of all.
     """
@@ -44,17 +44,19 @@ def command(ids: tuple[str, ...], saved: str | None, document: DocumentOptions) 
 
 def _kept(ids: tuple[str, ...]) -> tuple[Report, str]:
     """The last report that has all findings, else the last of all, of which it is then said what it is of."""
-    from linemate.lastreport import last_reports
+    from linemate.byid import with_id
+    from linemate.lastreport import KEPT, last_reports
 
     first: tuple[Report, str] | None = None
     for report, path in last_reports():
-        if all(any(finding.id.startswith(wanted) for finding in report.findings) for wanted in ids):
+        if all(with_id(report.findings, wanted) for wanted in ids):
             if first is not None:
                 common.say(f"from an earlier report, of {_of(report)}")
             return report, path
         first = first or (report, path)
     assert first is not None
-    return first[0], f"the last report, of {_of(first[0])}, and those kept before it"
+    kept = f"the last report, of {_of(first[0])}, and those kept before it (the last {KEPT}; --in FILE names another)"
+    return first[0], kept
 
 
 def _of(report: Report) -> str:

@@ -28,6 +28,7 @@ from sharing.model.operands import NO_REGISTER, OperandFlag, Role, Table
 from sharing.model.types import Member
 from sharing.sampled.reached import reached
 from sharing.static import numbers as static_numbers
+from sharing.static.callees import function_name
 
 MAX_INSTRUCTIONS = 4096  # of one file that are asked for, of its busiest functions
 
@@ -165,10 +166,7 @@ def _mask(activity: Activity, row: int) -> int:
 
 
 def _names(image: Image, codes: dict[int, Code]) -> dict[int, str]:
-    plain = {}
-    for row in codes:
-        name = int(image.functions["name"][row])
-        plain[row] = image.names[name] if name >= 0 else f"fn_{int(image.functions['address'][row]):x}"
+    plain = {row: function_name(image, row) for row in codes}
     shown = readable_names(list(plain.values()), demangle)
     return {row: shown[name] for row, name in plain.items()}
 

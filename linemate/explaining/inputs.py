@@ -26,6 +26,7 @@ from sharing.explain.tables.base import Measurement, without_builds
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.samples import LOAD_DTYPE, Event, Field, Rows, Samples, load_biases
+from sharing.static.callees import function_name
 
 MAX_EVENTS_SHOWN = 8
 # What tells most about lines first; an event is known by a word of its name.
@@ -167,16 +168,11 @@ def _names(samples: Samples, image: Image) -> tuple[Rows, list[str]]:
             inside = function >= 0
             used, at = np.unique(function[inside], return_inverse=True)
             out[rows[inside]] = len(names) + at
-            names += [_function_name(image, row) for row in used.tolist()]
+            names += [function_name(image, row) for row in used.tolist()]
     names.append("[unknown]")
     out[out < 0] = len(names) - 1
     shown = readable_names(names, demangle)
     return out, [shown[name] for name in names]
-
-
-def _function_name(image: Image, row: int) -> str:
-    name = int(image.functions["name"][row])
-    return image.names[name] if name >= 0 else f"fn_{int(image.functions['address'][row]):x}"
 
 
 def _is_image(samples: Samples, rows: Rows, path: str, image: Image) -> bool:

@@ -47,19 +47,31 @@ class Measured:
         return tuple((a / b if self.unit != "s" else b / a) for b, a in pairs)
 
     @property
+    def middle(self) -> int:
+        """The round whose ratio is the median; of an even number the lower of the two."""
+        ratios = self.ratios
+        return ratios.index(statistics.median_low(ratios))
+
+    @property
     def median(self) -> float:
-        return statistics.median(self.ratios)
+        """The one estimate: as rounds are pairs, the ratio of the two sides' medians may lie outside of their range."""
+        return self.ratios[self.middle]
+
+    @property
+    def verdict(self) -> str:
+        """``faster``, ``slower``, ``no clear difference`` or ``inconclusive``."""
+        if inconclusive(self.median - 1, len(self.ratios), self.disturbed):
+            return "inconclusive"
+        low, high = min(self.ratios), max(self.ratios)
+        return "faster" if low > 1 else "slower" if high < 1 else "no clear difference"
 
     def text(self) -> str:
         low, high = min(self.ratios), max(self.ratios)
-        before, after = statistics.median(self.before), statistics.median(self.after)
+        before, after = self.before[self.middle], self.after[self.middle]
         how = rounds_in_words(f"{len(self.ratios)} alternating rounds", self.repeated, self.disturbed)
-        verdict = "faster" if low > 1 else "slower" if high < 1 else "no clear difference"
-        if inconclusive(self.median - 1, len(self.ratios), self.disturbed):
-            verdict = "inconclusive"
         return (
-            f"benchmark: {self.median:.2f} times as fast (from {low:.2f} to {high:.2f}): {verdict}; "
-            f"{before:,.6g} → {after:,.6g} {self.unit}, medians of {how}"
+            f"benchmark: {self.median:.2f} times as fast (from {low:.2f} to {high:.2f}): {self.verdict}; "
+            f"{before:,.6g} → {after:,.6g} {self.unit} in the middle one of {how}"
         )
 
 

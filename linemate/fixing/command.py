@@ -6,6 +6,8 @@ with ``--verify`` only after it held.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from linemate.byid import with_id
 from linemate.commands import common
 from linemate.commands.check import FLAGS, WithFlags
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 EXIT_FAILED = 1
 _ABI = "changes the layout of a type or variable that others may be compiled against, files that were not analysed too"
+_SAMPLED = "sampled-"  # how ids of findings begin that only a profile has
+_SAME_SHOWN = 3
 _ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
 
 
@@ -237,19 +242,45 @@ def _check(
     options: CheckOptions, ids: Sequence[str], limit: Severity | None
 ) -> tuple[Program, tuple[Finding, ...], int]:
     """The program, the findings asked for, worst first, and the line size that they were judged with."""
+    from linemate.checking.linked import check_built
     from linemate.checking.run import judged_line_size
-    from linemate.pipeline import check_program
     from linemate.source import read_program
 
     program = read_program(options)
-    report = check_program(program, options)
-    known = {finding.id for finding in report.findings}
+    report = check_built(program, options)
+    named: set[str] = set()
     for wanted in ids:
-        if wanted not in known:
+        meant = {finding.id for finding in with_id(report.findings, wanted)}
+        named |= meant
+        if len(meant) > 1:
+            raise LinemateError(f"{wanted} is the beginning of several findings: {', '.join(sorted(meant))}")
+        if not meant and wanted.startswith(_SAMPLED):
+            raise LinemateError(_of_samples(wanted, report.findings))
+        if not meant:
             where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
             raise LinemateError(f"no finding {wanted}: `linemate check` lists them{where}")
-    chosen = tuple(f for f in report.findings if f.id in ids or (limit is not None and f.severity.rank >= limit.rank))
+    chosen = tuple(f for f in report.findings if f.id in named or (limit is not None and f.severity.rank >= limit.rank))
     return program, chosen, judged_line_size(report, options)
+
+
+def _of_samples(wanted: str, findings: Sequence[Finding]) -> str:
+    """Why a finding of a profile has no edit, and which of ``check`` concern the same records or variables."""
+    from linemate.lastreport import last_reports
+
+    text = f"{wanted} is a finding of samples, which have no edits: only findings of `linemate check` do"
+    names: set[str] = set()
+    with contextlib.suppress(LinemateError):
+        kept = (one for report, _ in last_reports() for one in report.findings if one.id == wanted)
+        names = {_owner(who.name) for one in itertools.islice(kept, 1) for who in one.participants}
+    same = [one.id for one in findings if any(_owner(who.name) in names for who in one.participants)]
+    if same:
+        return f"{text}; on the same data it has {', '.join(same[:_SAME_SHOWN])}: linemate fix {same[0]}"
+    return f"{text}: linemate fix --above note shows all of these"
+
+
+def _owner(name: str) -> str:
+    """The record or variable of a participant: ``stats`` of ``stats[0].hits`` and of ``struct stats.hits``."""
+    return re.split(r"[.\[+]", re.sub(r"^(struct|union|class) ", "", name), maxsplit=1)[0]
 
 
 Chosen = list[tuple[Finding, tuple["Planned", ...]]]
@@ -322,10 +353,11 @@ def _verify(
 
 def _verdict(result: Verified) -> str:
     marks = {True: "separated", False: "FAILED", None: "ok"}
-    lines = [f"{marks[check.holds]}: {visible(check.text)}" for check in result.checks]
+    lines = [f"{'unknown' if c.unknown else marks[c.holds]}: {visible(c.text)}" for c in result.checks]
     if result.measured is not None:
         lines.append(result.measured.text())
-    lines.append("the edit holds" if result.holds else "the edit does not hold: nothing was written")
+    why = f": {result.reason}" if result.reason else ""
+    lines.append("the edit holds" if result.holds else f"the edit does not hold{why}: nothing was written")
     return "\n".join([*lines, ""])
 
 

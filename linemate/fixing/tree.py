@@ -20,6 +20,7 @@ from sharing.model.process.scratch import subfolder
 
 MAX_TREE_BYTES = 8 << 30
 MAX_TREE_LEVELS = 200  # shutil.copytree calls itself for every level
+_HISTORY = (".git", ".hg", ".svn")  # of version control
 _ELF_MAGIC = b"\x7fELF"
 
 
@@ -68,13 +69,25 @@ def scratch_copies(root: Path, inside: Path) -> Iterator[Trees]:
         yield trees
 
 
+def configured_folders(root: Path) -> list[str]:
+    """The configured CMake folders below ``root``, relative to it, that copies leave out."""
+    found = []
+    for folder, names, _ in walk(root):
+        configured = [name for name in names if _is_configured(os.path.join(folder, name))]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in configured]
+        names[:] = [name for name in names if name not in (*configured, *_HISTORY)]
+    return sorted(found)
+
+
+def _is_configured(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "CMakeCache.txt"))
+
+
 def _left_out(folder: str, names: list[str]) -> set[str]:
-    out = {name for name in names if name in (".git", ".hg", ".svn")}
+    out = {name for name in names if name in _HISTORY}
     for name in names:
         path = os.path.join(folder, name)
-        if os.path.isfile(os.path.join(path, "CMakeCache.txt")) or not (
-            os.path.islink(path) or os.path.isdir(path) or os.path.isfile(path)
-        ):
+        if _is_configured(path) or not (os.path.islink(path) or os.path.isdir(path) or os.path.isfile(path)):
             out.add(name)  # sockets and pipes too
     return out
 
@@ -103,7 +116,7 @@ def made_binaries(folder: Path, since_ns: int) -> list[Path]:
     """Linked ELF files below ``folder`` that were written after ``since_ns``."""
     found = []
     for where, names, files in walk(folder):
-        names[:] = [name for name in names if name not in (".git", ".hg", ".svn")]
+        names[:] = [name for name in names if name not in _HISTORY]
         for name in files:
             path = Path(where) / name
             with contextlib.suppress(OSError):

@@ -6,6 +6,8 @@ appeared that is as severe as those that it removes.  Everything else is a failu
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +17,8 @@ from elfscan.image import read_images
 from linemate.fixing.addresses import element_bytes, find, lacks_types, line_sharing
 from linemate.fixing.bench import Benchmark, Measured, compare, last_line
 from linemate.fixing.child import run
-from linemate.fixing.tree import Trees, made_binaries, scratch_copies, tree_root
+from linemate.fixing.recordlines import has_record, record_lines
+from linemate.fixing.tree import Trees, configured_folders, made_binaries, scratch_copies, tree_root
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.fix.edits import Planned
@@ -45,10 +48,15 @@ class VerifyOptions:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One statement about the edit.  ``holds`` None: nothing to object, nothing shown."""
+    """One statement about the edit.  ``holds`` None: nothing to object, nothing shown.
+
+    ``measurable``: a benchmark can show what the binary cannot; ``unknown``: the binary does not say what was asked.
+    """
 
     holds: bool | None
     text: str
+    measurable: bool = False
+    unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,16 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        return any(c.holds for c in self.checks) and all(c.holds is not False for c in self.checks)
+        faster = self.measured is not None and self.measured.verdict == "faster"
+        shown = any(c.holds or (faster and c.measurable) for c in self.checks)
+        return shown and all(c.holds is not False for c in self.checks)
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold, "" where a check says it."""
+        if self.holds or any(c.holds is False for c in self.checks):
+            return ""
+        return "nothing shows that it separates"
 
 
 Fixed = Sequence[tuple[Finding, Sequence[Planned]]]
@@ -84,11 +101,13 @@ def verify(
             pair = (trees.before / relative, trees.after / relative)
             checks += _compare(pair, str(relative), fixed, options)
         if not checks:
-            raise LinemateError("no program that the build made has these variables: name it with --binary")
+            raise LinemateError("no program that the build made has these variables or types: name it with --binary")
         measured = None
         if options.bench is not None and all(c.holds is not False for c in checks):
             say("measuring both in turns")
             measured = compare(options.bench, trees.folder(trees.before), trees.folder(trees.after))
+            if measured.verdict == "slower" and any(c.measurable for c in checks):
+                checks.append(Check(False, "the benchmark is slower after the edit"))
         return Verified(tuple(checks), measured)
 
 
@@ -99,7 +118,8 @@ def _build(tree: Path, trees: Trees, options: VerifyOptions) -> list[Path]:
     ended = run(options.build, trees.folder(tree), options.timeout_s)
     if ended.code != 0:
         which = "the edited tree does not build" if tree == trees.after else "the tree does not build"
-        raise LinemateError(f"{which}: `{options.build}` ended with {ended.code}: {_error_line(ended.output)}")
+        why = f"{which}: `{options.build}` ended with {ended.code}: {_error_line(ended.output)}"
+        raise LinemateError(f"{why}{_configure_too(trees, options)}")
     if not options.binaries:
         return made_binaries(tree, since_ns)
     named = [_in_copy(name, tree, trees, options) for name in options.binaries]
@@ -107,6 +127,17 @@ def _build(tree: Path, trees: Trees, options: VerifyOptions) -> list[Path]:
     if missing:
         raise LinemateError(f"`{options.build}` made no {missing[0]}")
     return named
+
+
+def _configure_too(trees: Trees, options: VerifyOptions) -> str:
+    """What to add to a build that fails for want of a configured folder, which copies do not have; "" elsewhere."""
+    words = {os.path.normpath(word) for word in options.build.split()}
+    for folder in configured_folders(trees.root):
+        named = os.path.relpath(folder, trees.inside)
+        if named in words and "-B" not in words:
+            first = shlex.join(["cmake", "-B", named])
+            return f"; the copies have no configured {named}, give the configure step too: '{first} && {options.build}'"
+    return ""
 
 
 def _error_line(output: str) -> str:
@@ -123,31 +154,42 @@ def _in_copy(name: str, tree: Path, trees: Trees, options: VerifyOptions) -> Pat
 
 def _relevant(made: dict[str, list[Path]], trees: Trees, fixed: Fixed, options: VerifyOptions) -> list[Path]:
     """What the build of the edited tree made, and the other has, with a moved object in it; relative to the tree."""
-    moved = [planned.participant for _, plans in fixed for planned in plans if planned.plan is not None]
+    moved = [planned for _, plans in fixed for planned in plans if planned.plan is not None]
     found = []
     for path in made["after"]:
         relative = path.relative_to(trees.after)
         # A build that was up to date makes nothing before the edit.
         if not (trees.before / relative).is_file():
             continue
-        image = _image(trees.before / relative)
-        if options.binaries or (
-            image is not None and any(find(image, who) is not None or lacks_types(image, who) for who in moved)
-        ):
+        image = None if options.binaries else _image(trees.before / relative, _records(fixed))
+        if options.binaries or (image is not None and any(_holds_it(image, planned) for planned in moved)):
             found.append(relative)
     return found
 
 
-def _image(path: Path) -> Image | None:
+def _holds_it(image: Image, planned: Planned) -> bool:
+    if planned.record:
+        return has_record(image, planned)
+    return find(image, planned.participant) is not None or lacks_types(image, planned.participant)
+
+
+def _records(fixed: Fixed) -> tuple[str, ...]:
+    """Types that the edits lay out, of which no variable needs to be."""
+    return tuple(
+        dict.fromkeys(one.record for _, plans in fixed for one in plans if one.plan is not None and one.record)
+    )
+
+
+def _image(path: Path, records: tuple[str, ...]) -> Image | None:
     try:
-        return next(iter(read_images(str(path), access=False)), None)
+        return next(iter(read_images(str(path), access=False, records=records)), None)
     except LinemateError:
         return None
 
 
 def _compare(pair: tuple[Path, Path], name: str, fixed: Fixed, options: VerifyOptions) -> list[Check]:
     """All checks of one binary."""
-    before, after = _image(pair[0]), _image(pair[1])
+    before, after = (_image(path, _records(fixed)) for path in pair)
     if before is None or after is None:
         raise LinemateError(f"{name} could not be read")
     checks = []
@@ -184,14 +226,22 @@ def _findings(path: Path, options: VerifyOptions) -> dict[str, Finding]:
 def _separated(
     before: Image, after: Image, finding: Finding, planned: Planned, name: str, line_size: int
 ) -> list[Check]:
+    if planned.record:
+        return [_objects(before, after, finding, planned, name, line_size)]
     who, whole = planned.participant, planned.plan is not None and planned.plan.rounds
     shown = who.name if whole else who.full_name
     was = line_sharing(before, finding, who, line_size, whole=whole)
     now = line_sharing(after, finding, who, line_size, whole=whole)
     if not was.where and lacks_types(before, who):
-        return [Check(None, f"{name} has no debug information, so nothing tells where {shown} is: build it with -g")]
+        return [
+            Check(
+                None,
+                f"{name} has no debug information, so nothing tells where {shown} is: build it with -g",
+                unknown=True,
+            )
+        ]
     if not was.where:
-        return [Check(None, f"{name} has no {shown}")]
+        return [Check(None, f"{name} has no {shown}", unknown=True)]
     if not now.where:
         return [Check(False, f"{name}: {shown} is not found after the edit")]
     if now.together:
@@ -208,6 +258,25 @@ def _separated(
         return [_elements(before, after, planned, name, line_size)]
     apart = "was apart from the others already"
     return [Check(True, f"{name}: {shown} {apart}{'; now nothing else fits on its lines' if whole else ''}")]
+
+
+def _objects(before: Image, after: Image, finding: Finding, planned: Planned, name: str, line_size: int) -> Check:
+    """Of a type whose objects no symbol names: its size and alignment say how they lie."""
+    kind = planned.record
+    was = record_lines(before, finding, planned, line_size)
+    now = record_lines(after, finding, planned, line_size)
+    if was is None:
+        text = f"{name} has no debug information that describes {kind}, whose objects no symbol names: build it with -g"
+        return Check(None, text, measurable=True, unknown=True)
+    if now is None:
+        return Check(False, f"{name}: the type {kind} is not found after the edit")
+    laid = f"{now.size} bytes, aligned to {now.align}" + (f", elements of {now.stride} bytes" if now.stride else "")
+    if now.together:
+        return Check(False, f"{name}: {kind} ({laid}): {', '.join(now.together[:_MATES_SHOWN])} may still share lines")
+    unseen = "objects on the heap are not in the binary: this is by the type, a benchmark shows what it gains"
+    met = ", ".join(was.together[:_MATES_SHOWN]) or "nothing"
+    before_it = f"{kind} was {was.size} bytes, aligned to {was.align}, where {met} could share lines"
+    return Check(True, f"{name}: {before_it}; now {laid}, and on lines of their own ({unseen})", measurable=True)
 
 
 def _elements(before: Image, after: Image, planned: Planned, name: str, line_size: int) -> Check:

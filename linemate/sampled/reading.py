@@ -33,5 +33,6 @@ class Profiles:
 def _read(path: str) -> Samples:
     samples = read_samples(path, most=MAX_JUDGED)
     if not len(samples.samples):
-        raise LinemateError(f"{path}: holds no samples")
+        why = "what was recorded did not run meanwhile, or too short: record it again under a load"
+        raise LinemateError(f"{path}: holds no samples: {why}")
     return samples

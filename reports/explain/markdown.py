@@ -41,10 +41,19 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
 
 def _headline(comparison: Comparison) -> str:
     first = comparison.causes[0]
-    verdict = "no cause found" if first.kind is CauseKind.NONE else f"first suspect: {first.kind.value}"
+    verdict = (
+        "no cause found"
+        if first.kind is CauseKind.NONE
+        else "no likely cause"
+        if wording.verdict(comparison)
+        else f"first suspect: {first.kind.value}"
+    )
     state = " (incomplete: a part of the input failed)" if comparison.incomplete else ""
     old, new = (code(shorten(visible(target_name(t)), NAME_WIDTH)) for t in comparison.targets)
-    return f"### linemate: {verdict}{state}\n\n{old} against {new}: {prose(wording.matched(comparison))}."
+    told = wording.verdict(comparison)
+    nothing = "\n".join(f"- {_text(text)}{f': {code(visible(command))}' if command else ''}" for text, command in told)
+    nothing = f"{nothing}\n\n" if nothing else ""
+    return f"### linemate: {verdict}{state}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."
 
 
 def _cause(number: int, cause: Cause) -> list[str]:

@@ -26,6 +26,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     """The page.  Without ``options.summary`` the causes only."""
     counts = comparison.coverage.counts
     runs = wording.moved_runs(comparison)[:RUNS_SHOWN]
+    told = [f"{text}: {command}" if command else text for text, command in wording.verdict(comparison)]
     return render_page(
         "explain.html.j2",
         ("look.css", "explain.css"),
@@ -34,7 +35,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
         title=f"{comparison.causes[0].kind.value}" if comparison.causes else "",
         targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],
         matched=wording.matched(comparison),
-        notes=[visible(note) for note in comparison.coverage.notes],
+        notes=[visible(note) for note in (*told, *comparison.coverage.notes)],
         incomplete=comparison.incomplete,
         causes=[_cause(comparison, cause) for cause in comparison.causes],
         ruled_out=[(r.kind.value, visible(r.why)) for r in comparison.ruled_out]

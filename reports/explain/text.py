@@ -60,6 +60,14 @@ def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[L
     """The answer: every cause in a sentence, best first; before all, whether the two can be compared."""
     if doubt := wording.doubt(comparison):
         yield from wrapped(visible(doubt), width, "", style="bold yellow")
+    told = wording.verdict(comparison) if summary else ()
+    for text, command in told:
+        yield from wrapped(f"{text}:" if command else visible(text), width, "", hang=2, style="bold")
+        if command:  # on a line of its own, to be copied
+            yield [(INDENT + visible(command), "")]
+    first = (*wording.names(comparison), *filter(None, ("" if told else wording.unmatched(comparison),)))
+    for note in first if summary else ():
+        yield from wrapped(visible(note), width, "", hang=2, style="yellow")
     for number, cause in enumerate(comparison.causes, 1):
         if cause.kind is CauseKind.NONE:
             yield [("NO CAUSE FOUND", _STYLE[cause.kind])]
@@ -90,7 +98,8 @@ def _compared(comparison: Comparison, width: int) -> Iterator[Line]:
         yield [(f"{label}  ", "dim"), *first]
         yield from rest
     yield from wrapped(wording.matched(comparison), width, INDENT, hang=2)
-    for note in comparison.coverage.notes:
+    shown = wording.names(comparison)
+    for note in (note for note in comparison.coverage.notes if note not in shown):
         yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
 
 

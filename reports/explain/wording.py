@@ -5,11 +5,14 @@ Owns phrases, not markup: names in them are as they were read, and each emitter 
 
 from __future__ import annotations
 
+import shlex
+
 from reports.escape import byte_ranges
 from sharing.model.comparison import (
     LIKELY_FROM,
     POSSIBLE_FROM,
     Cause,
+    CauseKind,
     Comparison,
     Contribution,
     LineMates,
@@ -20,6 +23,7 @@ from sharing.model.comparison import (
     ShiftRun,
     SymbolChange,
 )
+from sharing.model.finding import NAMES
 from sharing.model.plural import count
 
 RUNS_SHOWN = 12
@@ -29,6 +33,7 @@ MOVED_SHOWN = 6
 EVIDENCE_SHOWN = 8
 MEASURED_SHOWN = 12
 CONTRIBUTIONS_SHOWN = 4
+FEW = 20  # one of so many variables or functions that are in one build alone is no news
 
 
 def title(cause: Cause) -> str:
@@ -53,6 +58,22 @@ def doubt(comparison: Comparison) -> str:
     return next((note for note in comparison.coverage.notes if "builds of one program" in note), "")
 
 
+def names(comparison: Comparison) -> tuple[str, ...]:
+    """Where the names of files without debug information are."""
+    return tuple(note for note in comparison.coverage.notes if note.startswith(NAMES))
+
+
+def unmatched(comparison: Comparison) -> str:
+    """How much of either build is not known in the other, "" where that is little."""
+    parts = []
+    for summary, noun in ((comparison.variables, "variables"), (comparison.functions, "functions")):
+        most = max(summary.old, summary.new)
+        missing = most - summary.matched
+        if missing * FEW > most:
+            parts.append(f"{100 * missing / most:.0f} % of the {noun}")
+    return f"not matched: {' and '.join(parts)}; what became of these is not told" if parts else ""
+
+
 def matched(comparison: Comparison) -> str:
     """How much of both builds is known to be the same."""
     out = []
@@ -63,6 +84,31 @@ def matched(comparison: Comparison) -> str:
     runs = comparison.coverage.counts.get("runs_moved", 0)
     text = f"matched {' and '.join(out)}; {count(moved, 'variable')} moved"
     return f"{text} in {count(runs, 'contiguous range')}" if moved else text
+
+
+def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
+    """That nothing found is likely to make a program slower, and why; then what to do next: (sentence, command)."""
+    if any(cause.kind is CauseKind.NONE or cause.strength >= POSSIBLE_FROM for cause in comparison.causes):
+        return ()
+    files = shlex.join(target.path for target in comparison.targets)
+    bare = not all(target.debug for target in comparison.targets)
+    sampled = bool(comparison.profile or comparison.places)
+    why = [unmatched(comparison).partition(";")[0]] if unmatched(comparison) else []
+    why += ["no names: the files have no debug information"] if bare else []
+    why += [] if sampled else ["no profile says where time goes"]
+    reason = f" ({'; '.join(why)})" if why else ""
+    out = [(f"nothing found here explains a slower program{reason}", "")]
+    out += [("next, for names", f"linemate explain --debuginfod {files}")] if bare else []
+    if not sampled:
+        kernel = any(target.kind.startswith("kernel") for target in comparison.targets)
+        what = "--duration 30" if kernel else "--pid PID --duration 30"
+        named = "--debuginfod " if bare else ""
+        out += [
+            ("next, under a load, while the old build runs", f"linemate record -o old.data {what}"),
+            ("and while the new build runs", f"linemate record -o new.data {what}"),
+            ("then", f"linemate explain {named}--samples-old old.data --samples-new new.data {files}"),
+        ]
+    return tuple(out)
 
 
 def pair(mates: LineMates) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reports.escape import sentence, visible
-from sharing.model.history import Basis, Change, History, LayoutChange, RevisionState, Step
+from sharing.model.history import Basis, Change, History, LayoutChange, Outlier, RevisionState, Step
 from sharing.model.plural import count
 
 FEW_SUSPECTS = 3  # that the verdict names
@@ -176,14 +176,22 @@ def layout_lines(history: History, change: LayoutChange) -> Iterator[str]:
         yield visible(change.cause)
 
 
+def _outlier(history: History, outlier: Outlier) -> str:
+    """A revision apart from its level; of one that is the first behind a step, the step is not denied."""
+    name = revision_name(history, outlier.revision)
+    apart = f"{abs(outlier.change) * 100:.1f} % {'above' if outlier.change > 0 else 'below'}"
+    if any(step.between[1] == outlier.revision for step in history.steps):
+        return f"{name} is the first behind a step, and its result is {apart} the level after the step"
+    return f"{name} is an outlier, its result is {apart} the level around it: not counted as a step"
+
+
 def remarks(history: History) -> Iterator[str]:
     """Everything beside the steps: outliers, slopes, ends, contrasts, what was left out, notes."""
     for slope in history.slopes:
         start, end = (revision_name(history, i) for i in (slope.start, slope.end))
         yield f"from {start} to {end} the level drifts by {percent(slope.change)}: not counted as a step"
     for outlier in history.outliers:
-        name = revision_name(history, outlier.revision)
-        yield f"{name} is an outlier, {percent(outlier.change)} from the surrounding level: not counted as a step"
+        yield _outlier(history, outlier)
     if history.ends is not None and not history.steps:
         chance = f", {chance_text(history.ends_chance)}" if history.ends_chance is not None else ""
         yield f"first to last revision, over all conditions: {change_text(history.ends)}{chance}"

@@ -7,10 +7,10 @@ bytes, addresses SVMAs.  The line size is always a parameter: any positive numbe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -26,8 +26,7 @@ RUN_DTYPE = np.dtype([("start", "<u8"), ("end", "<u8"), ("count", "<u4")])
 Addresses = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(msgspec.Struct, frozen=True):
     """One object: [start, end) are addresses, ``hot`` are [start, end) offsets within the object.
 
     ``mark`` is the letter in a picture; "" lets ``own_bytes`` choose one.

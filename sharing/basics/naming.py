@@ -1,17 +1,27 @@
 """Names as a report shows them.
 
-Owns the shortening of C++ function names to what identifies them in a sentence: qualified name without
-parameters, return type or template arguments' insides beyond a limit, and of members to what the program names.
-Demangling itself is passed in.
+Owns the shortening of function names to what identifies them in a sentence: of C++ the qualified name without
+parameters, return type or template arguments' insides beyond a limit, of threads in C++ and Rust what they run; and of
+members to what the program names.  Demangling itself is passed in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 # Where std::atomic keeps its value in libstdc++ and in libc++.
 _ATOMIC_VALUE = re.compile(r"(?:^|\.)(?:(?:_M_base|_M_b)\.)?_M_[ip]$|(?:^|\.)__a_(?:\.__a_value)?$")
+# Where the atomic types of Rust's standard library keep theirs.
+_RUST_ATOMIC = "core::sync::atomic::Atomic"
+_RUST_VALUE = re.compile(r"(?:^|\.)v\.value(?:\.__0)?$")
+# What std of Rust puts around a thread's closure, up to the type of that: two functions, by the names of both schemes
+# that have types.
+_RUST_THREAD = re.compile(
+    r"std::sys(?:_common)?::backtrace::__rust_begin_short_backtrace::<"
+    r"|<(?:std::thread::\w+|<std::thread::(?:\w+::)?Builder>)::spawn_unchecked_?(?:::)?<"
+    r"(?=.* as core::ops::function::FnOnce<)"
+)
 # libstdc++'s body of a std::thread, up to the type of what it calls.
 _THREAD = re.compile(r"std::thread::_State_impl<std::thread::_Invoker<std::tuple<(?=.*::_M_run$)")
 
@@ -26,7 +36,7 @@ def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
         name: without_wrapper(without_parameters(text)) + dot + clone
         for (name, (_, dot, clone)), text in zip(bases.items(), plain, strict=True)
     }
-    return {name: found.get(name, name) for name in names}
+    return {name: found[name] if name in found else without_wrapper(name) for name in names}
 
 
 def readable(name: str, demangle: Demangle) -> str:
@@ -36,7 +46,7 @@ def readable(name: str, demangle: Demangle) -> str:
 
 def without_wrapper(name: str) -> str:
     """What a std::thread runs, in place of the library's function that runs it, where the type says what it is."""
-    match = _THREAD.match(name)
+    match = _THREAD.match(name) or _RUST_THREAD.match(name)
     if match is None:
         return name
     depth, start = 0, match.end()
@@ -45,13 +55,19 @@ def without_wrapper(name: str) -> str:
         if depth == 0 and c in ",>":
             body = name[start:at].strip()
             # A pointer's type is not the function that it points to.
-            return name if not body or "*)" in body else body
+            return name if not body or "*)" in body or body.startswith("fn(") else body
         depth += (c in "<({[") - (c in ">)}]")
     return name
 
 
-def without_internals(path: str) -> str:
-    """``requests._M_i`` as ``requests``: the library's member is all of the program's."""
+def without_internals(path: str, via: Sequence[str] = ()) -> str:
+    """``requests._M_i`` as ``requests``: the library's member is all of the program's.
+
+    ``via``: names of the types around the member (``Member.via``), of which one is an atomic type where ``v.value`` in
+    Rust is such a member.
+    """
+    if any(name.startswith(_RUST_ATOMIC) for name in via):
+        path = _RUST_VALUE.sub("", path)
     return _ATOMIC_VALUE.sub("", path)
 
 

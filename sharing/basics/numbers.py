@@ -9,10 +9,11 @@ Code reads them as ``numbers.LOW_FROM``, so that a test can move one and see whi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
 from typing import Annotated, get_type_hints
+
+import msgspec
 
 
 class Origin(Enum):
@@ -24,8 +25,7 @@ class Origin(Enum):
     CHOSEN = "chosen: nothing was fitted; the reason is named"
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(msgspec.Struct, frozen=True):
     """What a number counts, where it comes from, and its source or reason in words."""
 
     unit: str

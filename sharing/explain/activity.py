@@ -49,6 +49,7 @@ class Activity:
     profiler: Profiler | None
     context: Context | None
     threaded: bool
+    lines: tuple[int, ...] = ()  # that an audit judges
 
     @property
     def known(self) -> bool:
@@ -86,7 +87,9 @@ def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, 
         return Activity(image, np.zeros(0, SLOT_DTYPE), None, None, False)
     profiled = passes.profiled()
     context = profiled.context(line_size, pair_size)
-    return Activity(image, _slots(image, accesses, knowledge), profiled.profiler, context, passes.calls.threaded)
+    lines = () if image.phases else tuple(correlate.lines_of_interest(accesses, profiled.table, line_size))
+    slots = _slots(image, accesses, knowledge)
+    return Activity(image, slots, profiled.profiler, context, passes.calls.threaded, lines)
 
 
 def _slots(image: Image, accesses: correlate.Accesses, knowledge: Knowledge) -> npt.NDArray[Any]:

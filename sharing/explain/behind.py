@@ -15,7 +15,6 @@ from itertools import combinations
 from sharing.basics.naming import without_internals
 from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, Verdicts, first_of, quoted
-from sharing.explain.causes.layout import OF_A_SERVER
 from sharing.explain.records import Record, laid_out_anew
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
@@ -89,6 +88,8 @@ def with_behind(verdicts: Sequence[Verdicts], found: Behind) -> list[Verdicts]:
 
 
 Bytes = tuple[int, int]
+Sides = tuple[Record, Record]  # a record here and there
+Used = tuple[str, list[Touch]]  # the path of a member, and what is done to it
 Concurrent = Callable[[int, int], bool]
 
 
@@ -109,9 +110,10 @@ def _met(here: Reach, there: Reach, concurrent: Concurrent, line_size: int) -> l
     out = []
     for name in here.records.keys() & there.records.keys():
         used = _by_path(here, name)
-        pairs = [_pair(name, one, other, here, there, concurrent, line_size) for one, other in combinations(used, 2)]
+        records = here.records[name], there.records[name]
+        pairs = [_pair(records, *two, concurrent, line_size) for two in combinations(used.items(), 2)]
         found = [pair for pair in pairs if pair is not None]
-        if not found and (neighbours := _neighbours(name, used, here, there, concurrent, line_size)) is not None:
+        if not found and (neighbours := _neighbours(records, used, concurrent, line_size)) is not None:
             found = [neighbours]
         out += sorted(found, key=_certainty)[:1]
     return sorted(out, key=_certainty)
@@ -129,27 +131,28 @@ def _by_path(reach: Reach, record: str) -> dict[str, list[Touch]]:
     return out
 
 
-def _pair(
-    name: str, one: str, other: str, here: Reach, there: Reach, concurrent: Concurrent, line_size: int
-) -> _Met | None:
+def _pair(records: Sides, one: Used, other: Used, concurrent: Concurrent, line_size: int) -> _Met | None:
     """Two members that threads use apart from each other, one of them to write it."""
-    touches = _by_path(here, name)
-    a, b = touches[one], touches[other]
+    (path, a), (path_other, b) = one, other
     functions = {t.function for t in a}, {t.function for t in b}
     if functions[0] == functions[1]:
         return None  # what is used together is fetched together, and is as likely each thread's own
     if not (_disturbs(a, b, concurrent) or _disturbs(b, a, concurrent)):
         return None
-    sizes = max(t.extent for t in a), max(t.extent for t in b)
-    places = [
-        _share((side.members[one], side.members[one] + sizes[0]), (side.members[other], side.members[other] + sizes[1]),
-               line_size) if one in side.members and other in side.members else None
-        for side in (here.records[name], there.records[name])
-    ]  # fmt: skip
-    now, before = places
-    if now is None or before is None or now <= before:
+    if not all(path in side.members and path_other in side.members for side in records):
         return None
-    return _Met((f"{name}.{one}", f"{name}.{other}"), name, tuple(sorted(functions[0] | functions[1])), now, before)
+    now, before = (_share(_stretch(side, path, a), _stretch(side, path_other, b), line_size) for side in records)
+    if now <= before:
+        return None
+    name = records[0].name
+    names = f"{name}.{path}", f"{name}.{path_other}"
+    return _Met(names, name, tuple(sorted(functions[0] | functions[1])), now, before)
+
+
+def _stretch(record: Record, path: str, touches: Iterable[Touch]) -> Bytes:
+    """The bytes of a member that these touch at most."""
+    at = record.members[path]
+    return at, at + max(touch.extent for touch in touches)
 
 
 def _disturbs(writers: Iterable[Touch], users: Iterable[Touch], concurrent: Concurrent) -> bool:
@@ -157,17 +160,15 @@ def _disturbs(writers: Iterable[Touch], users: Iterable[Touch], concurrent: Conc
     return any(w.writes and w.function != u.function and concurrent(w.mask, u.mask) for w in writers for u in users)
 
 
-def _neighbours(
-    name: str, used: Mapping[str, list[Touch]], here: Reach, there: Reach, concurrent: Concurrent, line_size: int
-) -> _Met | None:
+def _neighbours(records: Sides, used: Mapping[str, list[Touch]], concurrent: Concurrent, line_size: int) -> _Met | None:
     """Two records one behind the other, which several threads write."""
     touches = [t for some in used.values() for t in some]
     writers = sorted({t.function for t in touches if t.writes and concurrent(t.mask, t.mask)})
-    sizes = here.records[name].size, there.records[name].size
+    name, sizes = records[0].name, [record.size for record in records]
     if not writers or sizes[0] == sizes[1] or min(sizes) <= 0:
         return None
     places = []
-    for side, size in zip((here.records[name], there.records[name]), sizes, strict=True):
+    for side, size in zip(records, sizes, strict=True):
         spans = [(side.members[t.path], side.members[t.path] + t.extent) for t in touches if t.path in side.members]
         if not spans:
             return None
@@ -175,7 +176,7 @@ def _neighbours(
         places.append(_share((low, high), (low + size, high + size), line_size))
     if places[0] - places[1] < numbers.HEAP_LIKELY:
         return None
-    return _Met((f"{name}", f"{name}"), name, tuple(writers), places[0], places[1])
+    return _Met((name, name), name, tuple(writers), places[0], places[1])
 
 
 def _share(one: Bytes, other: Bytes, line_size: int) -> float:
@@ -195,13 +196,13 @@ def _cause(met: _Met, old: Reach, new: Reach, builds: Builds, *, improves: bool)
     whom = f"two {first} one behind the other" if elements else f"{first} and {second}"
     paths = [name.removeprefix(f"{met.record}.") for name in met.names] if not elements else []
     relaid = laid_out_anew(old.records[met.record], new.records[met.record], paths)
-    share = f"{100 * met.now:.0f} % of the places where one may begin, {'now' if improves else 'before'} at " \
-            f"{100 * met.before:.0f} %"  # fmt: skip
+    now, before = (f"{100 * share:.0f} %" for share in (met.now, met.before))
+    share = f"{now} of the places where one may begin, {'now' if improves else 'before'} at {before}"
     verb = "shared" if improves else "may now share"
     strength = numbers.MET_LOW
     if not elements and met.now - met.before >= numbers.HEAP_LIKELY:
         strength = numbers.MET_MEDIUM
-    slower = builds.programs[0] if improves else builds.programs[1]
+    slower = builds.runs[0] if improves else builds.runs[1]
     return Cause(
         kind=CauseKind.LAYOUT,
         confidence=Confidence.STATIC,
@@ -210,9 +211,8 @@ def _cause(met: _Met, old: Reach, new: Reach, builds: Builds, *, improves: bool)
         symbols=tuple(dict.fromkeys(met.names)),
         evidence=(f"touched by {', '.join(met.functions)}", "which objects threads share is not known of the heap"),
         improves=improves,
-        confirm=f"perf c2c record -a -- {slower} ({OF_A_SERVER}); perf c2c report --stdio: HITM in {met.functions[0]}; "
-        f"where linemate doctor finds no sampling of memory: linemate record -- {slower}",
-        refute=f"rebuild with {met.names[0]} alone on its line, then perf stat -r 10 -- {slower}: still slow",
+        confirm=f"{slower.shared_lines}: HITM in {met.functions[0]}; {slower.without_memory_events}",
+        refute=f"rebuild with {met.names[0]} alone on its line, then {slower.timed}: still slow",
     )
 
 

@@ -7,19 +7,19 @@ which of them a program gets depends on how it is linked.  Comparing one functio
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.explain.bodychanges import Bodies, sorted_out
 from sharing.explain.causes.base import Builds
 from sharing.explain.code import CodeChange, compare_code, differing, offsets_of, read_code
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linenumbers import Calls, Moves, line_numbers, moved_numbers
+from sharing.explain.moves import Calls, Moves, forms_of, moved_numbers
 from sharing.model.arch import machine_named
 from sharing.model.image import FunctionFlag, Image
-from sharing.model.plural import count
 
 CHUNK_BYTES = 1 << 21  # of code that is decoded at once: its table is ten times as large
 MOST_BYTES = 1 << 25  # of code that is decoded at all
@@ -39,17 +39,6 @@ def of_the_program(objects: Objects) -> npt.NDArray[np.bool_]:
     return own
 
 
-@dataclass(frozen=True, slots=True)
-class Bodies:
-    """Rows of the pairs of functions of equal size: those whose instructions differ, and those that differ in line
-    numbers alone, which are no change.
-    """
-
-    changed: Ids
-    lines: frozenset[int]
-    notes: tuple[str, ...]
-
-
 def compare_bodies(builds: Builds) -> Bodies:
     """All functions of equal size, instruction by instruction."""
     matching = builds.functions
@@ -58,7 +47,7 @@ def compare_bodies(builds: Builds) -> Bodies:
     own = of_the_program(old)[rows[0]] & of_the_program(new)[rows[1]]
     chosen = np.flatnonzero(own & (old.size[rows[0]] == new.size[rows[1]]) & (new.size[rows[1]] > 0))
     machine = machine_named(new.image.arch.name)
-    loads, leaves = (machine.number_loads, machine.leaves) if machine is not None else (b"", b"")
+    forms = forms_of(machine)
     out: dict[int, Moves | None] = {}
     notes: list[str] = []
     for part in _chunks(chosen, new.size[rows[1]], builds):
@@ -71,14 +60,12 @@ def compare_bodies(builds: Builds) -> Bodies:
         ]
         notes += [note for _, said in sides for note in said if note not in notes]
         out |= {
-            pair: moved_numbers(one, other, loads, leaves, _calls(builds.new.image, int(rows[1][pair])))
+            pair: moved_numbers(one, other, forms, _calls(builds.new.image, int(rows[1][pair])))
             for pair, one, other in zip(part.tolist(), sides[0][0], sides[1][0], strict=True)
             if compare_code(one, other) is CodeChange.CHANGED
         }
-    lines = line_numbers(out)
-    if lines:
-        notes.append(f"code: {count(len(lines), 'function')} differ in the line numbers of their source alone")
-    return Bodies(np.array([pair for pair in out if pair not in lines], np.int64), frozenset(lines), tuple(notes))
+    found = sorted_out(out)
+    return replace(found, notes=(*notes, *found.notes))
 
 
 def _calls(image: Image, function: int) -> Calls:

@@ -20,16 +20,19 @@ from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.causes.linkedin import without_libraries
+from sharing.explain.causes.run import said_of_servers
 from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.elements import element_pairs
 from sharing.explain.findings import new_findings
-from sharing.explain.linepairs import LinePairs, line_pairs, with_elements
+from sharing.explain.linepairs import LinePairs, line_pairs, with_more
 from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
+from sharing.explain.reported import newly_reported
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
 from sharing.explain.unrelated import doubt, own, two_programs, unrelated
+from sharing.explain.uses import with_uses
 from sharing.knowledge import Knowledge
 from sharing.model.comparison import (
     EXPLAIN_SCHEMA,
@@ -125,7 +128,10 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
     size, wide = options.line_size, options.pair_size
     for of_new, here, there in ((True, after, before), (False, before, after)):
         found = element_pairs(variables, here, there, size, new_side=of_new)
-        met[size, of_new] = with_elements(met[size, of_new], found)
+        met[size, of_new] = with_more(met[size, of_new], found)
+        known = met[size, of_new].pairs
+        rest = newly_reported(variables, here, there, known, new_side=of_new)
+        met[size, of_new] = with_more(met[size, of_new], rest)
     builds = Builds(
         before,
         after,
@@ -141,7 +147,7 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
         options.line_size,
         options.demangle,
     )
-    return without_libraries(builds)
+    return with_uses(without_libraries(builds))
 
 
 def _machine(image: Image) -> tuple[str, int, str]:
@@ -182,7 +188,11 @@ def document(builds: Builds, macro: str = "", read_behind: Callable[[Builds], Be
         targets=(target_of(builds.old.image, builds.line_size), target_of(builds.new.image, builds.line_size)),
         coverage=Coverage(
             {} if others else _counts(builds, number_of_changes),
-            (*_notes(builds, two=bool(others)), *(n for v in verdicts for n in v.notes)),
+            (
+                *_notes(builds, two=bool(others)),
+                *(n for v in verdicts for n in v.notes),
+                *(() if same or others or causes[0].kind is CauseKind.NONE else said_of_servers(builds.runs)),
+            ),
         ),
         findings=() if same or others else new_findings(builds, macro),
         variables=_summary(builds.variables),

@@ -6,20 +6,21 @@ the first element of each array; what a rule says of elements is the rule's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linepairs import LinePair, Relaid, thread_names
+from sharing.explain.linepairs import LinePair, Relaid, Side, busiest, thread_names
 from sharing.explain.match import Matching
 from sharing.model.comparison import LineMates
 from sharing.model.finding import Severity
 from sharing.model.image import Image, SiteFlag
 from sharing.model.profile import Actor, Heat
-from sharing.rules.line.base import Context
+from sharing.rules.line.base import Context, Draft, by_several
 
 MAX_EXAMINED = 120  # arrays whose actors are looked at, the largest change of an element first
 MAX_ELEMENTS = 64  # of one array that are laid beside each other: their places repeat after a line's worth
@@ -65,16 +66,31 @@ def element_pairs(
     return out
 
 
+def elements_of(side: Side, row: int, draft: Draft) -> LinePair | None:
+    """Neighbouring elements of an array that is reported here alone: it is new, or threads write them newly."""
+    here, objects = side.activity, side.here
+    one = _array(here, objects, row, int(_strides(here.image)[row]) or draft.actors[0].stride)
+    first = _meeting(one, side.line_size) if one is not None else None
+    if one is None or first is None:
+        return None
+    pair = _pair(here, objects, row, one, one, first, side.line_size)
+    new = side.partner[row] < 0
+    added = (objects.label(row),) if new and side.told[row] else ()
+    threads = here.context.thread_mask if here.context is not None else 0
+    users = busiest(a for a in one.busiest.accesses if a.weight > 0 and a.mask & threads and not a.cold)
+    said = msgspec.structs.replace(pair.mates, finding=draft.rule, severity=draft.severity.value)
+    return replace(
+        pair, mates=said, severity=draft.severity, matched=not new, added=added, used=not new, busy_users=(users, users)
+    )
+
+
 def _strides(image: Image) -> Ids:
     """The bytes between the elements of each variable that code chooses among, 0 where it does not."""
-    table, sites = image.variables, image.sites
-    out = np.zeros(len(table), np.int64)
-    if not len(table):
-        return out
+    sites = image.sites
+    out = np.zeros(len(image.variables), np.int64)
     sites = sites[((sites["flags"] & SiteFlag.INDEXED) != 0) & (sites["stride"] > 0)]
-    row = np.searchsorted(table["address"], sites["target"], "right").astype(np.int64) - 1
-    inside = (row >= 0) & (sites["target"] < table["address"][np.maximum(row, 0)] + table["size"][np.maximum(row, 0)])
-    np.maximum.at(out, row[inside], sites["stride"][inside].astype(np.int64))
+    row = image.variables_at(sites["target"])
+    np.maximum.at(out, row[row >= 0], sites["stride"][row >= 0].astype(np.int64))
     return out
 
 
@@ -88,8 +104,8 @@ def _array(activity: Activity, objects: Objects, row: int, stride: int) -> _Arra
     address, size = (int(activity.image.variables[field][row]) for field in ("address", "size"))
     used = [a for a in activity.profiler.actors(row) if any(x.stride and x.weight > 0 for x in a.accesses)]
     writing = [a for a in used if _written_by_several(a, activity.context)]
-    count = max(size // stride, 2 if objects.inferred[row] else 1)
-    if not writing or count < 2:
+    count = max(size // max(stride, 1), 2 if objects.inferred[row] else 1)
+    if not writing or count < 2 or stride <= 0:
         return None
     spans = [
         ((start - address) % stride, min(end - start, stride), number)
@@ -105,12 +121,7 @@ def _array(activity: Activity, objects: Objects, row: int, stride: int) -> _Arra
 
 
 def _written_by_several(actor: Actor, context: Context) -> bool:
-    if actor.guards:
-        return False
-    mask = 0
-    for access in actor.writers:
-        mask |= access.mask if access.stride and access.weight > 0 and not access.cold else 0
-    return context.concurrent(mask, mask)
+    return not actor.guards and by_several((access for access in actor.writers if access.stride), context)
 
 
 def _meeting(array: _Array, line_size: int) -> int | None:

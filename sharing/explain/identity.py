@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sharing.explain.behaviour import function_bodies
 from sharing.model.image import FunctionFlag, Image, Table, VariableFlag
+from sharing.static.callees import function_name
 from sharing.static.linemap import names_locals
 from sharing.static.origins import source_text
 
@@ -100,8 +101,7 @@ class Objects:
             if not self.named[row] and self.file[row] >= 0:  # an input section without a symbol
                 return self.input_section(row)
             return self.image.variable_name(row)
-        name = int(self.image.functions["name"][row])
-        return self.image.names[name] if name >= 0 else f"fn_{int(self.address[row]):x}"
+        return function_name(self.image, row)
 
     def input_section(self, row: int) -> str:
         """What an object file brought to a section, as linkers write it: ``lock.o(.bss)``."""

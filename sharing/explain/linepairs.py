@@ -21,14 +21,16 @@ from sharing.explain.identity import Objects, Words
 from sharing.explain.match import Matching
 from sharing.explain.members import Members
 from sharing.model.comparison import LineMates, Straddle
-from sharing.model.finding import Confidence, Severity
+from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.image import SectionKind
 from sharing.model.profile import Access, Actor, Heat
+from sharing.rules.line.base import Draft
 from sharing.static import numbers as static_numbers
 
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20
 MASK = (1 << 64) - 1
+Ranges = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,10 @@ class LinePair:
     seen: SampledSharing | None = None
     idle: str = ""  # why the load of a profile excludes it, in words
     threads: tuple[str, ...] = ()  # where the threads begin that touch it
+    alone: tuple[int, ...] = ()  # which of the two, by their place, are members that the other build's variable has not
+    added: tuple[str, ...] = ()  # those of the two that the other build has not
+    busy_users: tuple[tuple[str, ...], ...] = ((), ())  # functions that touch each while threads run, the busiest first
+    used: bool = False  # on one line in both builds, and reported in this one alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,8 @@ class LinePairs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
-    """The side that is looked at, and of each of its rows the row of the other side (``partner``, -1 none)."""
+class Side:
+    """The build that is looked at, and of each of its rows the row of the other side (``partner``, -1 none)."""
 
     activity: Activity
     here: Objects
@@ -85,6 +91,15 @@ class _Side:
     partner: npt.NDArray[np.int64]
     line_size: int
     members: Members
+    told: npt.NDArray[np.bool_]  # rows whose absence on the other side would show
+
+
+def side_of(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> Side:
+    """The new build (``new_side``), or the old one, beside the other."""
+    here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
+    told = matching.absence_shows_new if new_side else matching.absence_shows_old
+    partner = partners(matching, new_side=new_side)
+    return Side(activity, here, there, partner, line_size, Members(here.image, there.image), told)
 
 
 def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> LinePairs:
@@ -93,8 +108,8 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
     partner = partners(matching, new_side=new_side)
     if not activity.known:
         return _by_layout(here, there, partner, line_size)
-    side = _Side(activity, here, there, partner, line_size, Members(here.image, there.image))
-    told = matching.absence_shows_new if new_side else matching.absence_shows_old
+    side = side_of(matching, activity, line_size, new_side=new_side)
+    told = side.told
     # Of an object that the other side may merely not name, nobody can say where it would be.
     slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
     spans = np.zeros(len(slots), mates.SPAN_DTYPE)
@@ -111,7 +126,7 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
     weight = np.maximum(
         np.minimum(slots["write"][first], total[second]), np.minimum(slots["write"][second], total[first])
     )
-    busy = np.flatnonzero(weight >= static_numbers.WARM_WEIGHT / 2)
+    busy = np.flatnonzero(weight >= static_numbers.LINE_WEIGHT)
     busy = busy[np.lexsort((found.line[busy], -weight[busy]))]
     seen: set[tuple[str, str]] = set()
     out: list[LinePair] = []
@@ -124,7 +139,7 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
             continue
         seen.add((one.name, two.name))
         rows = (int(a["row"]), int(b["row"]))
-        made = _meeting(side, rows, (one, two), float(weight[at]))
+        made = meeting(side, rows, (one, two), float(weight[at]))
         if made is not None:
             out.append(made)
         if len(seen) >= MAX_EXAMINED:
@@ -133,11 +148,11 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
     return LinePairs(tuple(out), _straddles(activity, slots, spans, line_size, gained=new_side), pairs)
 
 
-def with_elements(met: LinePairs, elements: Sequence[LinePair]) -> LinePairs:
-    """The pairs with those of elements of one array, the worst first."""
-    if not elements:
+def with_more(met: LinePairs, more: Sequence[LinePair]) -> LinePairs:
+    """The pairs with these, as of elements of one array, the worst first."""
+    if not more:
         return met
-    return replace(met, pairs=tuple(sorted((*met.pairs, *elements), key=_rank)), total=met.total + len(elements))
+    return replace(met, pairs=tuple(sorted((*met.pairs, *more), key=_rank)), total=met.total + len(more))
 
 
 def _rank(pair: LinePair) -> tuple[int, bool, float, str, str]:
@@ -159,9 +174,11 @@ def _addresses(address: Words, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.in
     return picked
 
 
-def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float) -> LinePair | None:
-    """The pair, where the bytes in use of its actors share a line here and not there."""
-    activity, here, there, line_size = side.activity, side.here, side.there, side.line_size
+def meeting(
+    side: Side, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float, *, used: bool = False
+) -> LinePair | None:
+    """The pair, where the bytes in use of its actors share a line here and not there, or there as well (``used``)."""
+    activity, here, line_size = side.activity, side.here, side.line_size
     delta = [_delta(here, row) for row in rows]
     touched = [
         tuple((start - shift, end - shift) for start, end in sorted((*actor.hot, *actor.read_hot)))
@@ -170,21 +187,11 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
     place = _common(touched[0], touched[1], line_size)
     if place is None:
         return None
-    others = [int(side.partner[row]) for row in rows]
-    offsets = [a.span[0] - int(here.image.variables["address"][row]) for a, row in zip(actors, rows, strict=True)]
-    places = [
-        side.members.offset(row, other, offset) if other >= 0 else mates.MISSING
-        for row, other, offset in zip(rows, others, offsets, strict=True)
-    ]
-    matched = min(places) != mates.MISSING
-    if matched:
-        moved = [
-            int(there.address[o]) + place - int(here.address[r]) - offset
-            for o, r, place, offset in zip(others, rows, places, offsets, strict=True)
-        ]
-        before = [tuple((s + m, e + m) for s, e in ranges) for ranges, m in zip(touched, moved, strict=True)]
-        if _common(before[0], before[1], line_size) is not None:
-            return None
+    places = _places(side, rows, actors)
+    stayed = _share_there(side, rows, actors, places, touched)
+    if stayed and not used:
+        return None
+    missing = [at for at, there in enumerate(places) if there == mates.MISSING]
     line, first, second = place
     names = {a.name for a in actors}
     # Rules of single lines have nothing to say of a wider view.
@@ -210,13 +217,54 @@ def _meeting(side: _Side, rows: tuple[int, int], actors: tuple[Actor, Actor], we
     )
     relaid = tuple(
         Relaid(actor.name, here.label(row), offset, place)
-        for actor, row, offset, place in zip(actors, rows, offsets, places, strict=True)
-        if place not in (offset, mates.MISSING)
+        for actor, row, place in zip(actors, rows, places, strict=True)
+        if place not in (offset := _offset(side, row, actor), mates.MISSING)
     )
     users = (actors[0].functions, actors[1].functions)
     severity = draft.severity if draft is not None else None
     threads = thread_names(activity, (a for some in by_threads for a in some))
-    return LinePair(pair, rows, severity, matched, bool(shared), users, relaid, threads=threads)
+    return LinePair(
+        pair,
+        rows,
+        severity,
+        not missing,
+        bool(shared),
+        users,
+        relaid,
+        threads=threads,
+        alone=tuple(at for at in missing if int(side.partner[rows[at]]) >= 0),
+        added=tuple(actors[at].name for at in missing if side.told[rows[at]]),
+        busy_users=tuple(busiest(some) for some in by_threads),
+        used=stayed,
+    )
+
+
+def _offset(side: Side, row: int, actor: Actor) -> int:
+    """Where an actor is in its variable."""
+    return actor.span[0] - int(side.here.image.variables["address"][row])
+
+
+def _places(side: Side, rows: tuple[int, int], actors: tuple[Actor, Actor]) -> list[int]:
+    """Where each of two actors is in its variable there, MISSING where that is not or has no such member."""
+    others = [int(side.partner[row]) for row in rows]
+    return [
+        side.members.offset(row, other, _offset(side, row, actor)) if other >= 0 else mates.MISSING
+        for row, other, actor in zip(rows, others, actors, strict=True)
+    ]
+
+
+def _share_there(
+    side: Side, rows: tuple[int, int], actors: tuple[Actor, Actor], places: list[int], touched: list[Ranges]
+) -> bool:
+    """Whether the bytes that are ``touched`` here share a line there as well."""
+    if min(places) == mates.MISSING:
+        return False
+    before = []
+    for row, actor, place, ranges in zip(rows, actors, places, touched, strict=True):
+        address = int(side.here.address[row])
+        moved = int(side.there.address[int(side.partner[row])]) + place - address - _offset(side, row, actor)
+        before.append(tuple((start + moved, end + moved) for start, end in ranges))
+    return _common(before[0], before[1], side.line_size) is not None
 
 
 def _delta(objects: Objects, row: int) -> int:
@@ -236,6 +284,12 @@ def _by_threads(actors: tuple[Actor, Actor], threads: int) -> tuple[tuple[Access
     return tuple(out)
 
 
+def busiest(accesses: Iterable[Access]) -> tuple[str, ...]:
+    """The functions that make these accesses, the most frequent first."""
+    ordered = sorted(accesses, key=lambda access: (-access.weight, access.function))
+    return tuple(dict.fromkeys(access.function for access in ordered))
+
+
 def thread_names(activity: Activity, accesses: Iterable[Access]) -> tuple[str, ...]:
     """Where the threads begin that make these accesses; of what only others come to, where these begin."""
     if activity.context is None:
@@ -248,9 +302,6 @@ def _accessors(accesses: tuple[tuple[Access, ...], ...], shared: list[str]) -> l
     """Functions that touch both first, then the busiest of each."""
     each = [access.function for some in accesses for access in some[:2]]
     return list(dict.fromkeys([*shared[:4], *each]))[:6]
-
-
-Ranges = tuple[tuple[int, int], ...]
 
 
 def _common(one: Ranges, two: Ranges, line_size: int) -> tuple[int, tuple[int, int], tuple[int, int]] | None:
@@ -279,7 +330,7 @@ def _straddles(
 ) -> tuple[Straddle, ...]:
     rows = mates.gained_straddles(spans, line_size)
     weight = slots["write"][rows] + slots["read"][rows]
-    rows = rows[weight >= static_numbers.WARM_WEIGHT / 2]
+    rows = rows[weight >= static_numbers.LINE_WEIGHT]
     rows = rows[
         np.lexsort((spans["here"][rows], -(slots["write"][rows] + slots["read"][rows]), ~slots["atomic"][rows]))
     ]
@@ -288,6 +339,9 @@ def _straddles(
         actor = activity.actor_at(int(slots["row"][at]), int(slots["offset"][at]))
         if actor is None:
             continue
+        moved = int(spans["there"][at]) - int(spans["here"][at])
+        delta = int(activity.image.variables["address"][slots["row"][at]]) + int(slots["offset"][at])
+        severity = _split(activity, actor, moved, delta - int(spans["here"][at]), line_size)
         out.append(
             Straddle(
                 name=actor.name,
@@ -296,9 +350,33 @@ def _straddles(
                 gained=gained,
                 weight=round(float(slots["write"][at] + slots["read"][at]), 3),
                 atomic=bool(slots["atomic"][at]),
+                severity=severity.value if severity is not None else "",
             )
         )
     return tuple(out)
+
+
+def _split(activity: Activity, actor: Actor, moved: int, delta: int, line_size: int) -> Severity | None:
+    """What the rules say of an actor whose bytes in use cross the end of a line here and not there, None nothing.
+
+    ``moved`` is how far it is there from here; ``delta`` the address in the image less that used for comparing.
+    """
+
+    def crosses(start: int, end: int) -> bool:
+        return start // line_size != (end - 1) // line_size
+
+    compared = [(start - delta, end - delta) for start, end in actor.hot]
+    if any(crosses(start + moved, end + moved) for start, end in compared):
+        return None
+    begins = [start - start % line_size for start, end in compared if crosses(start, end)]
+    if not begins or line_size != activity.line_size:
+        return None
+    told = (d for d in activity.drafts(begins[0]) if d.verdict is Verdict.SPLIT_ACCESS and actor.name in _named(d))
+    return next((draft.severity for draft in told), None)
+
+
+def _named(draft: Draft) -> set[str]:
+    return {actor.name for actor in draft.actors}
 
 
 def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], line_size: int) -> LinePairs:

@@ -307,15 +307,15 @@ def _signatures(objects: Objects, pair_of_function: Ids) -> Ids:
     if not len(sites) or not len(objects) or objects.code:
         return out.astype(np.int64)
     start = image.variables["address"].astype(np.uint64)
-    row = np.searchsorted(start, sites["target"], "right").astype(np.int64) - 1
-    end = start[np.maximum(row, 0)] + np.maximum(image.variables["size"][np.maximum(row, 0)], 1)
+    row = image.variables_at(sites["target"])
     function = sites["function"].astype(np.int64)
     pair = np.where(function >= 0, pair_of_function[np.maximum(function, 0)], -1)
-    good = (row >= 0) & (sites["target"] < end) & (pair >= 0)
+    good = (row >= 0) & (pair >= 0)
     row, pair, sites = row[good], pair[good], sites[good]
     word = mixed(pair.astype(np.uint64) + np.uint64(1))
     word = mixed(word ^ (sites["target"] - start[row]))
-    word = mixed(word ^ (sites["kind"].astype(np.uint64) << np.uint64(32)) ^ sites["size"].astype(np.uint64))
+    kind, size = (sites[column].astype(np.uint64) for column in ("kind", "size"))
+    word = mixed(word ^ (kind << np.uint64(32)) ^ size)
     # A set, not a list: an unrolled loop touches the same bytes more often.
     order = np.lexsort((word, row))
     row, word = row[order], word[order]

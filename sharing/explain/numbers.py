@@ -26,6 +26,16 @@ RISE: Annotated[
     float,
     About("ratio of two shares", Origin.CHOSEN, "that there was none says something only where as much would be seen"),
 ] = 1.25
+RAISED: Annotated[
+    float,
+    About("share of what a cause's strength lacks to 1", Origin.CHOSEN, "that it gains where samples show the rise"),
+] = 0.5
+RAISED_BY_ONE: Annotated[
+    float, About("the same", Origin.CHOSEN, "where one recording of each build is all there is")
+] = 0.25
+NO_RISE: Annotated[
+    float, About("factor of a cause's strength", Origin.CHOSEN, "where samples would have shown a rise and do not")
+] = 0.5
 MAIN_PART: Annotated[
     float,
     About("share of the loss", Origin.CHOSEN, "from here on the cause of it, though all else became dearer, too"),
@@ -156,8 +166,16 @@ MET_LOW: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that sever
 MET_NOTE: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity: below plausible")] = 0.15
 HOT_ONLY: Annotated[float, About("strength", Origin.CHOSEN, "both busy, and no rule objects")] = 0.12
 ADDED_PAIR: Annotated[
-    float, About("factor of a strength", Origin.CHOSEN, "of a pair with a new variable: new code more than a move")
+    float, About("factor of a strength", Origin.CHOSEN, "of a pair with a new variable, where other code changed too")
 ] = 0.5
+BESIDE_ACCESS: Annotated[
+    int,
+    About(
+        "instructions beside each access to added data",
+        Origin.CHOSEN,
+        "that reckon or jump: load, test and jump, or index, load, add and store; more is other work",
+    ),
+] = 4
 SPLIT_NOW: Annotated[float, About("strength", Origin.CHOSEN, "an atomic or lock that crosses a line now")] = 0.6
 BY_LAYOUT: Annotated[float, About("strength", Origin.CHOSEN, "a move, where nothing is known of accesses")] = 0.2
 CHANGED_LEAST: Annotated[
@@ -203,6 +221,40 @@ LINES_MOVED: Annotated[
     int,
     About("numbers", Origin.CHOSEN, "different ones that moved by the same distance are lines; two may be constants"),
 ] = 3
+LINE_MOVE: Annotated[
+    int,
+    About(
+        "lines",
+        Origin.MEASURED,
+        "a single number that moved further is no line: between two releases of mariadbd lines moved by up to 232",
+    ),
+] = 300
+ROUND: Annotated[
+    int, About("divisor", Origin.CHOSEN, "sizes and counts are mostly multiples of it; of pairs of lines one in 64")
+] = 8
+ROUND_DECIMAL: Annotated[int, About("divisor", Origin.CHOSEN, "the same of limits that people chose")] = 10
+MAY_BE_LINE: Annotated[
+    float, About("strength", Origin.CHOSEN, "of numbers that may be lines: less than all that is known to be real")
+] = 0.05
+GREW_IN: Annotated[
+    int, About("functions", Origin.CHOSEN, "in which a distance became longer, to be one of a record that grew")
+] = 3
+MEMBERS_MOVED: Annotated[
+    int,
+    About("distances", Origin.CHOSEN, "different ones that moved alike are a record that grew; two may have changed"),
+] = 3
+GREW_ELSEWHERE: Annotated[
+    float,
+    About(
+        "share of its functions", Origin.CHOSEN, "may speak of another record that grew alike: where it grew is told"
+    ),
+] = 0.02
+GREW: Annotated[
+    float, About("strength", Origin.CHOSEN, "of a record that grew: which members met is not known, as BY_LAYOUT")
+] = 0.2
+GREW_BY_LINES: Annotated[
+    float, About("strength", Origin.CHOSEN, "by whole lines: what moved keeps its place in its line, but for the joint")
+] = 0.1
 HEAP_STEP: Annotated[
     int, About("bytes", Origin.ABI, "objects of malloc begin at any multiple of it in 64-bit programs: max_align_t")
 ] = 16

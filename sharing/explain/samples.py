@@ -195,7 +195,8 @@ def listed_counts(
 
 def raised(strength: float, *, single: bool) -> float:
     """The strength of a cause that samples confirm: less where one recording of each build is all there is."""
-    return min(1.0, strength + (1 - strength) / (4 if single else 2))
+    by = numbers.RAISED_BY_ONE if single else numbers.RAISED
+    return min(1.0, strength + (1 - strength) * by)
 
 
 def _with_contention(causes: tuple[Cause, ...], rose: Sequence[FunctionChange], event: str) -> tuple[Cause, ...]:
@@ -270,7 +271,7 @@ def _weighed(cause: Cause, profiles: _Profiles) -> Cause:
     return msgspec.structs.replace(
         cause,
         confidence=Confidence.SAMPLED,
-        strength=cause.strength / 2,
+        strength=cause.strength * numbers.NO_RISE,
         evidence=(*(f"{f.function}: {_shares(f)}, no rise by a quarter" for f in seen[:MAX_NAMED]), *cause.evidence),
     )
 

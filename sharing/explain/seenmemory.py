@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sharing.explain.causes.base import Builds, quoted
-from sharing.explain.causes.layout import OF_A_SERVER, strengths
+from sharing.explain.causes.layout import strengths
+from sharing.explain.causes.run import Run
 from sharing.explain.seenpairs import SampledPair, seen_in
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.comparison import Cause, CauseKind
@@ -49,10 +50,10 @@ def causes_of(
     found: Iterable[Disturbed], totals: tuple[Totals, Totals], builds: Builds, relaid: Callable[[SampledPair], str]
 ) -> tuple[Cause, ...]:
     """A cause each.  ``totals`` are those of both profiles; ``relaid`` says how the records were laid out anew."""
-    return tuple(_cause(one, totals, builds.programs[1], relaid(one.seen)) for one in found)
+    return tuple(_cause(one, totals, builds.runs[1], relaid(one.seen)) for one in found)
 
 
-def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: str, relaid: str) -> Cause:
+def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: Run, relaid: str) -> Cause:
     seen = found.seen
     first, second = map(quoted, seen.names)
     whom = f"two {first}" if first == second else f"{first} and {second}"
@@ -68,9 +69,8 @@ def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: str, relaid: st
         summary=f"{relaid}; {what}" if relaid else what,
         symbols=tuple(dict.fromkeys(seen.names)),
         evidence=(seen.sight.text, *((functions,) if seen.functions else ())),
-        confirm=f"perf c2c record -a -- {new} ({OF_A_SERVER}); perf c2c report --stdio: HITM on the line of "
-        f"{seen.names[0]}",
-        refute=f"rebuild with {seen.names[0]} alone on its line, then perf stat -r 10 -- {new}: still slow",
+        confirm=f"{new.shared_lines}: HITM on the line of {seen.names[0]}",
+        refute=f"rebuild with {seen.names[0]} alone on its line, then {new.timed}: still slow",
     )
 
 

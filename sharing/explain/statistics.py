@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 EXACT_LIMIT = 200_000  # arrangements that are enumerated rather than drawn
+EXACT_MARGIN = 2000  # samples of one function, up to which all tables are gone through
 PERMUTATIONS = 4000
 _SEED = 20131214
 
@@ -162,7 +163,7 @@ def two_proportions(x: int, n: int, y: int, m: int) -> float:
     """
     if n <= 0 or m <= 0 or x + y == 0 or x + y == n + m:
         return 1.0
-    if x + y <= 2000:
+    if x + y <= EXACT_MARGIN:
         return _fisher(x, n, y, m)
     return _chi2_tail(_g_statistic(x, n, y, m))
 
@@ -329,7 +330,7 @@ def paired_change(old: Floats, new: Floats) -> Effect:
     n = len(change)
     ranks = _ranks(np.abs(change)) * (change != 0)
     seen = abs(float((np.sign(change) * ranks).sum()))
-    if n <= 17:
+    if 2**n <= EXACT_LIMIT:
         signs = 1 - 2.0 * ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1)
     else:
         signs = np.random.default_rng(_SEED).choice([-1.0, 1.0], (PERMUTATIONS, n))

@@ -277,7 +277,7 @@ def _weighed(
     return msgspec.structs.replace(
         cause,
         confidence=confidence,
-        strength=cause.strength / 2,
+        strength=cause.strength * numbers.NO_RISE,
         evidence=(*(f"{_words(p)}, no rise by a quarter" for p in decide), *cause.evidence),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sharing.fix.macros import DeclaredByMacro, by_macro
 from sharing.fix.tokens import Kind, Refused, Source, Token, matching
 
 STORAGE = frozenset(
@@ -85,13 +86,15 @@ def read_declaration(source: Source, begin: int, name_begin: int, name: str) -> 
     code = source.code
     at = source.at(name_begin)
     if at >= len(code) or code[at].begin != name_begin or code[at].text != name.encode("utf-8", "surrogateescape"):
-        raise Refused("a macro declares it")
+        raise DeclaredByMacro(code, source.at(begin), name)
     first = source.at(begin)
     if first > at or code[first].begin != begin:
         raise Refused("a macro begins its declaration")
     called = first + 1 < at and code[first + 1].text == b"(" and code[first + 2].text not in (b"*", b"&")
     if called and code[first].text not in _GROUPED:
-        raise Refused("a macro declares it")
+        raise DeclaredByMacro(code, first, name)
+    if refusal := by_macro(code, first, at):
+        raise refusal
     last = _semicolon(code, first, at)
     for directive in source.directives:
         if begin < directive.begin < code[last].begin:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.members import align_member, separate_member_elements
 from sharing.fix.plan import Plan, Planner, overlap
 from sharing.fix.records import separate_record, use_destructive_size
@@ -26,18 +27,24 @@ from sharing.source.declarations import stripped
 from sharing.source.program import Defined, Program
 
 _STARTING = frozenset(rule.id for rule in RULES if rule.starts_line)
+LINE_SHOWN = 200  # characters of a line of source
 EDITS_SHOWN = 6  # of one plan in words; all are in ``Remedy.edits``
 _EDITED = frozenset({"pad-type", "pad-element", "align-member", "move-member", "section", "destructive-size"})
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One remedy of a finding with its plan, or (``plan`` None) the reason why there is none."""
+    """One remedy of a finding with its plan, or (``plan`` None) the reason why there is none.
+
+    ``record`` is the type that a plan lays out where it is about objects and not about one variable, "" else.
+    """
 
     remedy: Remedy
     participant: Participant
     plan: Plan | None
     reason: str = ""
+    by_macro: bool = False  # a macro declares it: no declaration can be shown that would take its place
+    record: str = ""
 
 
 def attach_edits(finding: Finding, program: Program, read_file: ReadFile, options: FixOptions | None = None) -> Finding:
@@ -49,17 +56,19 @@ def attach_edits(finding: Finding, program: Program, read_file: ReadFile, option
 def with_edits(finding: Finding, planner: Planner) -> Finding:
     """As ``attach_edits``, for many findings of one program."""
     planned = plan_finding(finding, planner)
-    return msgspec.structs.replace(finding, remedies=tuple(map(_as_planned, planned)))
+    return msgspec.structs.replace(finding, remedies=tuple(_as_planned(one, planner) for one in planned))
 
 
-def _as_planned(planned: Planned) -> Remedy:
+def _as_planned(planned: Planned, planner: Planner) -> Remedy:
     """The remedy in the words of its plan: what a report shows is what ``fix`` writes."""
     remedy, plan = planned.remedy, planned.plan
+    if plan is None and planned.by_macro:
+        return msgspec.structs.replace(remedy, text=f"{planned.participant.full_name}: {planned.reason}", edit="")
     if plan is None:
         return remedy
     # Of a section of the kernel this tells a member from a variable.
     breaks = remedy.breaks_abi if remedy.kind == "section" else plan.breaks_abi
-    shown = _shown(plan.edits)
+    shown = _shown(plan.edits) or _line_after(plan.edits, planner)
     return msgspec.structs.replace(
         remedy,
         text=f"{planned.participant.full_name}: {plan.how}" if shown else remedy.text,
@@ -77,16 +86,38 @@ def _shown(edits: Sequence[SourceEdit]) -> str:
     return "\n".join(lines) if written else ""
 
 
+def _line_after(edits: Sequence[SourceEdit], planner: Planner) -> str:
+    """The line that an edit of a few words makes, as alignment on a type that is there; "" for several edits."""
+    if len(edits) != 1:
+        return ""
+    (edit,) = edits
+    data = planner.source(edit.file).data
+    begin, end = data.rfind(b"\n", 0, edit.begin) + 1, data.find(b"\n", edit.end)
+    after = data[begin : edit.begin] + edit.replacement.encode("utf-8", "surrogateescape")
+    after += data[edit.end : end if end >= 0 else len(data)]
+    return after.decode("utf-8", "replace").strip()[:LINE_SHOWN]
+
+
 def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
     """A plan, or a reason, for each remedy."""
     result = []
     for number, remedy in enumerate(finding.remedies):
         participant = _participant(finding, remedy, number)
         try:
-            result.append(Planned(remedy, participant, _plan(planner, participant, remedy, finding)))
+            plan = _plan(planner, participant, remedy, finding)
+            result.append(Planned(remedy, participant, plan, record=_record(planner, participant)))
+        except DeclaredByMacro as reason:
+            result.append(Planned(remedy, participant, None, str(reason), by_macro=True))
         except Refused as reason:
             result.append(Planned(remedy, participant, None, str(reason) or "no edit is known for it"))
     return tuple(result)
+
+
+def _record(planner: Planner, participant: Participant) -> str:
+    """The name of the type of which each object is meant, "" for a variable."""
+    program, identity = planner.program, participant.identity
+    known = program.records.get(identity) if identity not in program.variables else None
+    return known.facts.name if known is not None else ""
 
 
 def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:

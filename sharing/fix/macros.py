@@ -1,12 +1,13 @@
 """Macros as files define them, and the one by which a project aligns to a line.
 
-Owns the search for definitions.  Conditions are not evaluated: every branch counts.
+Owns the search for definitions, and why what a macro declares is left alone.  Conditions are not evaluated: every
+branch counts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sharing.fix.tokens import Files, Kind, Refused, Token, matching
@@ -16,7 +17,50 @@ _IF, _ELSE, _ENDIF = (re.compile(rb"#[ \t]*" + word) for word in (rb"if", rb"el"
 # Conditions that hold for gcc and clang.
 _COMPILER = re.compile(rb"#[ \t]*(?:if|ifdef|elif|elifdef)\b.*(?:__GNUC__|__clang__|__has_attribute)", re.S)
 _ALIGNERS = frozenset((b"alignas", b"_Alignas"))
+# What stands in front of names in parentheses and is no macro.
+_TAKE_NAMES = frozenset(
+    (b"__attribute__", b"__attribute", b"alignas", b"_Alignas", b"typeof", b"__typeof__", b"decltype")
+)
+_MAX_DECLARATION = 256  # tokens of one that are looked at
 _MAX_CONSTANTS = 4  # names that stand for names that stand for a number
+
+
+class DeclaredByMacro(Refused):
+    """A macro writes the declaration: one that is written out in its place would lose what else the macro writes."""
+
+    def __init__(self, code: Sequence[Token], first: int, name: str) -> None:
+        """``first`` is the index of a token in front of the macro in ``code``, or the macro's."""
+        macro = _macro_around(code[first : first + _MAX_DECLARATION], name.encode("utf-8", "surrogateescape"))
+        called = f", {macro.decode('utf-8', 'surrogateescape')}," if macro else ""
+        super().__init__(
+            f"a macro{called} declares it: no edit keeps what the macro writes; align it where the macro is defined, "
+            "or write the declaration out first"
+        )
+
+
+def by_macro(code: Sequence[Token], first: int, at: int) -> DeclaredByMacro | None:
+    """The refusal where a macro is called with the name at index ``at`` in the statement from ``first``, else None."""
+    name = code[at].text.decode("utf-8", "surrogateescape")
+    inside = _macro_around(code[first : at + 1], code[at].text)
+    return DeclaredByMacro(code, first, name) if inside and inside not in _TAKE_NAMES else None
+
+
+def _macro_around(code: Sequence[Token], name: bytes) -> bytes:
+    """The name of the macro that is called with the last ``name`` in a statement, b"" where none is."""
+    macro, depth, found = b"", 0, b""
+    for before, token, behind in zip(code, code[1:], (*code[2:], None), strict=False):
+        if token.text == b"(":
+            if not depth:  # (*name) is a pointer to a function or array
+                pointer = behind is not None and behind.text in (b"*", b"&")
+                macro = before.text if before.kind is Kind.NAME and not pointer else b""
+            depth += 1
+        elif token.text == b")":
+            depth -= 1
+        elif token.text == name:
+            found = macro if depth > 0 else b""
+        elif token.text in (b";", b"=") and depth <= 0:
+            break
+    return found
 
 
 class Aligning(NamedTuple):

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sharing.fix.attributes import with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
+from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.records import align_record
 from sharing.fix.rewriting import member_text, replace_declarator
@@ -45,6 +46,8 @@ def separate_variable(planner: Planner, identity: str, *, read_mostly: bool = Fa
     for way in (_by_own_type, _by_union, wrap):
         try:
             return way(planner, variable)
+        except DeclaredByMacro:
+            raise  # no way of writing the type helps
         except Refused as reason:
             reasons.append(str(reason))
     raise Refused("; ".join(dict.fromkeys(reason for reason in reasons if reason)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sharing.fix.attributes import aligning_macro, with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
+from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
 from sharing.fix.rewriting import member_text, replace_declarator, unaligned
 from sharing.fix.style import Spelling, is_system
@@ -143,7 +144,7 @@ def _name_in(source: Source, begin: int, name: str, name_begin: int | None) -> T
             return token
         if token.text in (b";", b"}") or name_begin is not None:
             break
-    raise Refused("a macro declares it")
+    raise DeclaredByMacro(code, source.at(begin), name)
 
 
 def _rewrite(

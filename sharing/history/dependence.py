@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.history import numbers
-from sharing.history.fitted import noise
+from sharing.history.fitted import first_share, new_in, noise
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -43,8 +43,8 @@ def innovations(rows: Floats, correlation: float) -> Floats:
         return rows
     n, rest = len(rows), 1 - correlation
     constant = np.full((n, 1), rest)
-    constant[0] = _first(correlation)
-    new = np.concatenate([constant[0] * rows[:1], rows[1:] - correlation * rows[:-1]])
+    constant[0] = first_share(correlation)
+    new = new_in(rows, correlation)
     new = new - constant * (constant * new).sum(axis=0) / (constant**2).sum()
     out: Floats = new / np.maximum(np.sqrt((new**2).mean(axis=0)), 1e-12)
     return out
@@ -55,15 +55,10 @@ def rebuilt(new: Floats, correlation: float) -> Floats:
     if not correlation:
         return new
     rows = np.empty_like(new)
-    rows[..., 0, :] = new[..., 0, :] / _first(correlation)
+    rows[..., 0, :] = new[..., 0, :] / first_share(correlation)
     for at in range(1, new.shape[-2]):
         rows[..., at, :] = correlation * rows[..., at - 1, :] + new[..., at, :]
     return rows
-
-
-def _first(correlation: float) -> float:
-    """The share of the first row that is new: nothing is known of the one before it."""
-    return math.sqrt(1 - correlation**2)
 
 
 def steps_in(new: Floats, places: Ids, correlation: float) -> Floats:
@@ -74,7 +69,7 @@ def steps_in(new: Floats, places: Ids, correlation: float) -> Floats:
     n, rest = new.shape[-2], 1 - correlation
     tails = np.cumsum(new[..., ::-1, :], axis=-2)[..., ::-1, :]
     tails = np.concatenate([tails, np.zeros_like(tails[..., :1, :])], axis=-2)
-    mean = _first(correlation) * new[..., :1, :] + rest * tails[..., 1:2, :]
+    mean = first_share(correlation) * new[..., :1, :] + rest * tails[..., 1:2, :]
     share = _with_mean(n, places, correlation) / _mean_with_mean(n, correlation)
     out: Floats = tails[..., places, :] - correlation * tails[..., places + 1, :] - share[:, None] * mean
     return out

@@ -21,7 +21,6 @@ Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 CORRELATIONS = np.arange(0, 0.96, 0.05)
-AROUND = 2  # revisions on each side, whose median tells a wild value from a step
 CHUNK = 1000  # orders at a time, whose sums stay in the cache of a processor
 LEAST = 1e-9  # share of the squares: what is left over of an exact fit
 
@@ -32,6 +31,16 @@ class Noise:
 
     correlation: float
     parameters: float
+
+
+def first_share(correlation: float) -> float:
+    """The share of the first row that is new: nothing is known of the one before it."""
+    return math.sqrt(1 - correlation**2)
+
+
+def new_in(rows: Floats, correlation: float) -> Floats:
+    """What each row has that it does not keep of the one before it."""
+    return np.concatenate([first_share(correlation) * rows[:1], rows[1:] - correlation * rows[:-1]])
 
 
 def noise(level: Floats) -> Noise:
@@ -183,9 +192,8 @@ def _costs(values: Floats, edges: Ids, correlation: float) -> Floats:
 
 def _line_squares(values: Floats, correlation: float) -> float:
     """Squares of what is new in each revision around a line."""
-    own = math.sqrt(1 - correlation**2)
     columns = np.stack([values, np.ones(len(values)), np.linspace(-1, 1, len(values))], axis=1)
-    new = np.concatenate([own * columns[:1], columns[1:] - correlation * columns[:-1]])
+    new = new_in(columns, correlation)
     known, wanted = new[:, 1:], new[:, 0]
     left = wanted - known @ np.linalg.lstsq(known, wanted, rcond=None)[0]
     return float((left**2).sum())
@@ -193,8 +201,8 @@ def _line_squares(values: Floats, correlation: float) -> float:
 
 def _tamed(level: Floats) -> Floats:
     """The level with values clipped that are far from the median of those around: a step is not, a wild value is."""
-    padded = np.pad(level, AROUND, mode="reflect")
-    middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1), axis=1)
+    padded = np.pad(level, numbers.AROUND, mode="reflect")
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * numbers.AROUND + 1), axis=1)
     off = level - middle
     spread = numbers.SIGMA * float(np.median(np.abs(level - middle)))
     if spread <= 1e-12:

@@ -112,7 +112,7 @@ def _of_few(
             "were compared instead, which shows only that builds differ"
         )
         return Basis.REPETITIONS, found, (why,)
-    if n >= 2 and _complete(logs) >= 6:
+    if n >= 2 and _complete(logs) >= explain_numbers.MIN_PAIRS:
         why = (
             "each condition was measured once per revision: neighbouring revisions were compared over all conditions "
             "together, so a change of the machine that affects all conditions looks like a step"
@@ -129,7 +129,11 @@ def _of_few(
         f"{n} measured revisions cannot show a step at the level of {100 * alpha:g} %: at least {least} are "
         "needed, or repetitions of each"
     )
-    return Basis.NONE, Segmentation((), (), segment(logs, alpha).best if n >= 4 else None), (why,)
+    return (
+        Basis.NONE,
+        Segmentation((), (), segment(logs, alpha).best if n >= 2 * numbers.MIN_REVISIONS else None),
+        (why,),
+    )
 
 
 def _borders(series: Series, builds: Ids) -> Ids:
@@ -295,7 +299,7 @@ def _outliers(level: Floats, measured: Ids, edges: Sequence[int]) -> tuple[Outli
     if not len(level):
         return ()
     rest = np.concatenate([level[a:b] - np.median(level[a:b]) for a, b in pairwise(bounds)])
-    if len(rest) < 5:
+    if len(rest) < numbers.FEWEST_AROUND:
         return ()
     spread = numbers.SIGMA * float(np.median(np.abs(rest)))
     if spread <= 1e-9:

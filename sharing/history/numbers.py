@@ -22,6 +22,10 @@ FEWEST_RESULTS: Annotated[int, About("results", Origin.CHOSEN, "fewer leave too 
 MIN_REVISIONS: Annotated[
     int, About("revisions on each side of a step", Origin.CHOSEN, "one alone is an outlier as likely")
 ] = 2
+SLOPE_REVISIONS: Annotated[
+    int, About("revisions", Origin.CHOSEN, "of steps one way, to be told from a slope: four levels at least")
+] = 8
+FEWEST_AROUND: Annotated[int, About("results", Origin.CHOSEN, "of fewer none stands apart from the others")] = 5
 LONG_SERIES: Annotated[
     int,
     About(
@@ -61,6 +65,14 @@ CLIP: Annotated[
         "standard deviations by the median", Origin.PAPER, "Huber's bend, out where 98 % of normal noise stays as it is"
     ),
 ] = 2.5
+AROUND: Annotated[
+    int,
+    About(
+        "revisions on each side",
+        Origin.CHOSEN,
+        "whose median tells a wild result from a step: two wild ones in a row leave it as it is, three are a step",
+    ),
+] = 2
 SIGMA: Annotated[
     float,
     About("median deviations in a standard deviation", Origin.PAPER, "the normal distribution: 1 / 0.6745"),

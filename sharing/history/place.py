@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from sharing.explain import numbers as explain_numbers
 from sharing.history import numbers
+from sharing.history.fitted import first_share, new_in
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -88,9 +89,8 @@ def _new(values: Floats, allowed: Ids, correlation: float) -> Floats:
     By normal equations of two columns: one that all rows have, and one of those behind the split, of which the first
     has the whole step and the others what it does not share with the row before it.
     """
-    n, rest = len(values), 1 - correlation
-    first = math.sqrt(1 - correlation**2)
-    new = np.concatenate([first * values[:1], values[1:] - correlation * values[:-1]])
+    n, rest, first = len(values), 1 - correlation, first_share(correlation)
+    new = new_in(values, correlation)
     behind = n - allowed - 1
     tails = np.concatenate([np.cumsum(new[::-1], axis=0)[::-1], np.zeros((1, values.shape[1]))])
     all_all = first**2 + (n - 1) * rest**2

@@ -339,8 +339,7 @@ def _without_slopes(logs: Floats, found: list[Split], correlation: float) -> tup
             last += 1
         start, end = edges[first], edges[last + 2]
         cuts = [s.at - start for s in found[first : last + 1]]
-        # Fewer are too few to tell a slope from a step.
-        if end - start >= 4 * numbers.MIN_REVISIONS and is_line(logs[start:end], cuts, correlation):
+        if end - start >= numbers.SLOPE_REVISIONS and is_line(logs[start:end], cuts, correlation):
             slopes.append((start, end))
         else:
             kept += found[first : last + 1]

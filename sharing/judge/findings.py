@@ -23,13 +23,14 @@ from sharing.model.finding import (
     Related,
     Remedy,
 )
-from sharing.model.image import ALLOCATED, Image
+from sharing.model.image import ALLOCATED, Image, VariableFlag
 from sharing.model.plural import count
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.rules.line.base import Context, Draft
 from sharing.static.profiles import Profiler
 
 MAX_RELATED = 3  # places in source a participant
+MAX_HINTS = 2  # names of one without a symbol
 
 
 def finding_of(
@@ -52,7 +53,10 @@ def finding_of(
         evidence=(
             *(Evidence(Confidence.COUNTED, text) for text in draft.counted),
             _layout_evidence(draft, image),
-            *(Evidence(Confidence.STATIC, text) for text in (*draft.evidence, *guard_evidence(actors))),
+            *(
+                Evidence(Confidence.STATIC, text)
+                for text in (*_hints(actors, image), *draft.evidence, *guard_evidence(actors))
+            ),
         ),
         related=tuple(place for a in actors for place in related(a)),
         remedies=_remedies(draft, profiler, context, style, image) if edits else (),
@@ -96,6 +100,18 @@ def _contribution(actor: Actor, image: Image) -> str:
     if section == ALLOCATED:
         return f"the {count(actor.owner_span[1] - actor.owner_span[0], 'byte')} of {actor.owner}"
     return f"{section} of {image.units[actor.unit].name.rpartition('/')[2]}" if actor.unit >= 0 else section
+
+
+def _hints(actors: tuple[Actor, ...], image: Image) -> list[str]:
+    """What tables of the program call those that have no symbol."""
+    out = []
+    for actor in actors if image.table_names else ():
+        row = image.variable_at(actor.span[0])
+        if row < 0 or not image.variables["flags"][row] & VariableFlag.RECOVERED:
+            continue
+        names = [name for at, name in image.table_names.items() if actor.span[0] <= at < actor.span[1]]
+        out += [f'{actor.name}: a table of the program calls it "{name}"' for name in sorted(names)[:MAX_HINTS]]
+    return out
 
 
 def guard_evidence(actors: tuple[Actor, ...]) -> list[str]:

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
@@ -26,6 +27,7 @@ from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
 from sharing.static.runtimecode import without_runtime
+from sharing.static.startloops import with_rare_starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,7 @@ class Passes:
         return Profiled(self, table, limits, profiler)
 
 
-@dataclass(frozen=True, slots=True)
-class Profiled:
+class Profiled(msgspec.Struct, frozen=True):
     """An image whose lines can be profiled; ``table`` is accesses by first byte, ``limits`` what is hot in it."""
 
     passes: Passes
@@ -84,7 +85,7 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_rarity(without_runtime(without_tls(image), knowledge))
+    image = with_rare_starts(with_rarity(without_runtime(without_tls(image), knowledge)), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))

@@ -10,7 +10,8 @@ from __future__ import annotations
 import bisect
 import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from sharing.judge import numbers
 from sharing.model.finding import Severity, Verdict
@@ -23,8 +24,7 @@ from sharing.static.profiles import Profiler
 Key = tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Met:
+class _Met(msgspec.Struct):
     """One pair at all positions: the worst draft, and at which it was found."""
 
     draft: Draft
@@ -91,7 +91,7 @@ def run(
             if not line.actors:
                 continue
             if sections[0].index in positions.movable:
-                line = dataclasses.replace(line, place=positions.label(sections[0]))
+                line = msgspec.structs.replace(line, place=positions.label(sections[0]))
             for rule in rules:
                 for draft in rule.check(line, context):
                     home = positions.of(draft.actors[0])
@@ -142,9 +142,11 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     evidence = f"on one line at {len(met.shifts)} of the {possible} offsets in a line at which {_what(first)} can start"
     if possible == 1:
         evidence = f"{_what(first)} is aligned to the line: they always share a line"
+    at = f"; they do so at {len(met.shifts)} of the {possible} offsets at which {_what(first)} can start"
     return dataclasses.replace(
         draft,
         severity=draft.severity.lowered(steps),
+        message=f"{draft.message}{at}" if share < 1 else draft.message,
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
         score=draft.score * share,
     )

@@ -18,7 +18,7 @@ from sharing.judge.remedies.go import go_remedy
 from sharing.judge.remedies.paths import Paths, Step, path_text
 from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
-from sharing.model.finding import Remedy
+from sharing.model.finding import ASK_SERVERS, Remedy
 from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.profile import Actor, Role
 
@@ -55,7 +55,7 @@ def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
     language = language_of(edit.actor, style.kind)
     if language == "Go":
         return go_remedy(edit, paths, style.line_size, found)
-    if language == "Rust" and edit.actor.sized:
+    if language == "Rust":
         return rust_remedy(edit, paths, style.line_size, found)
     return found
 
@@ -88,10 +88,12 @@ def language_of(actor: Actor, kind: ImageKind) -> str:
 
 def _unnamed(edit: Edit, style: Style) -> Remedy:
     actor = edit.actor
+    if edit.kind is Kind.ELEMENTS:
+        return _unnamed_elements(edit, style)
     return Remedy(
         kind="pad-type",
         text=(
-            f"let debug information name {actor.owner} (audit --debuginfod, or --debug-file FILE), then pad its type "
+            f"let debug information name {actor.owner} ({ASK_SERVERS}, or --debug-file FILE), then pad its type "
             f"to whole {style.line_size}-byte lines"
         ),
         edit=f"struct {_align(style)} line_T {{ T value; }};  // C: {_attribute(style)} on the struct",
@@ -99,6 +101,30 @@ def _unnamed(edit: Edit, style: Style) -> Remedy:
         cost_bytes=style.line_size * 2 - 1 - (actor.span[1] - actor.span[0]) % style.line_size,
         breaks_abi=False,
         protects_tail=True,
+    )
+
+
+def _unnamed_elements(edit: Edit, style: Style) -> Remedy:
+    """Of an array of which the step from one element to the next is known, and of their number what code shows."""
+    name, stride, costs = edit.actor.owner, stride_of(edit.actor), cost_of(edit, style.line_size)
+    counted = costs.objects > 1
+    return Remedy(
+        kind="pad-element",
+        text=(
+            f"elements of {stride} bytes: let debug information name {name} ({ASK_SERVERS}, or --debug-file "
+            f"FILE), then give each element a line of its own: round the element type up to {style.line_size} bytes "
+            f"(the element, not the array)"
+        ),
+        edit=(
+            f"struct {_align(style)} line_T {{ T value; }};  // C: {_attribute(style)} on the struct\n"
+            f"// T: the type of the elements; T array[N] becomes line_T array[N]"
+        ),
+        language="C/C++",
+        cost_bytes=costs.total if counted else costs.each,
+        breaks_abi=False,
+        protects_tail=True,
+        objects=costs.objects if counted else 0,
+        each_bytes=costs.each,
     )
 
 
@@ -233,7 +259,7 @@ class _Words:
         offset = full[len(self._actor.owner) :]
         text = (
             f"start {offset} of {self._actor.owner} on a line of its own and the member behind it "
-            f"on the next (debug information names the two: audit --debuginfod, or --debug-file FILE)"
+            f"on the next (debug information names the two: {ASK_SERVERS}, or --debug-file FILE)"
         )
         if self._style.kernel:
             edit = f"T member ____cacheline_aligned_in_smp;  /* at {offset}, in the type of {self._actor.owner} */"

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from sharing.knowledge.locks import LockCalls, LockEffect
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, one_of
 from sharing.model.image import Image, ImageKind
-from sharing.model.vocabulary import BarrierRow, CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary
+from sharing.model.vocabulary import BarrierRow, CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary, listed
 
 _T = TypeVar("_T")
 
@@ -86,7 +86,7 @@ class Knowledge:
             for language, also in (("", {""}), ("Rust", {"", "Rust"}), ("Go", {"Go"}))
         }
         self._runtime_code = one_of(name for t in tables for name in t.runtime_code)
-        linkage = LinkageNames(self.namespaces)
+        self._linkage = linkage = LinkageNames(self.namespaces)
         guards = (row for t in tables for row in t.guard)
         self._lock_calls = LockCalls(
             self.locks, guards, read_table("lockable.json", Vocabulary).lock[0], self.lock_types, linkage
@@ -96,6 +96,7 @@ class Knowledge:
         self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
         self._joins: FunctionNames[bool] = FunctionNames(linkage)
         self._entries: FunctionNames[bool] = FunctionNames(linkage)
+        self._pools: list[tuple[FunctionNames[bool], FunctionNames[bool]]] = []  # what they run, and what makes them
         self._read_threads(tables)
 
     def _read_threads(self, tables: Iterable[Vocabulary]) -> None:
@@ -120,6 +121,12 @@ class Knowledge:
                 self._joins.add(name, True, rust=rust)
             for name in table.thread_entry:
                 self._entries.add(name, True, rust=rust)
+            for pool in table.pool_task:
+                tasks, makers = FunctionNames[bool](self._linkage), FunctionNames[bool](self._linkage)
+                for names, known in ((pool.function, tasks), (pool.made_by, makers)):
+                    for name in listed(names):
+                        known.add(name, True, rust=rust)
+                self._pools.append((tasks, makers))
         self._mentions_thread = self.namespaces.mention(classes)
 
     def lock_callees(self, names: Sequence[str]) -> list[int]:
@@ -166,6 +173,15 @@ class Knowledge:
     def thread_entries(self, names: Sequence[str]) -> list[int]:
         """Rows of the names of functions of which ``is_thread_entry`` holds."""
         return self._entries.among(names)
+
+    def pool_tasks(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that threads of a pool run, in a program that has all of these functions."""
+        found: set[int] = set()
+        for tasks, makers in self._pools:
+            rows = tasks.among(names)
+            if rows and makers.among(names):
+                found.update(rows)
+        return sorted(found)
 
     def is_library_data(self, name: str, language: str) -> bool:
         """Is a variable of this readable name a library's own, which no program that uses it can move?"""

@@ -7,7 +7,8 @@ any other type is.  What it cannot read is None, never a guess.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 MAX_NAME_CHARS = 8192
 MAX_DEPTH = 64
@@ -30,8 +31,7 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Parts = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mangled:
+class Mangled(msgspec.Struct, frozen=True):
     """A function's scopes and own name; a constructor is called like its class, a destructor ``~`` and that.
 
     ``arguments`` are the names of the classes that its class, or else itself, was instantiated for, () for anything

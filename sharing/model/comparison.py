@@ -143,7 +143,10 @@ class LineMates(msgspec.Struct, frozen=True):
 
 
 class Straddle(msgspec.Struct, frozen=True):
-    """A variable, or the part of one that is in use, that crosses the end of a line in one of the builds only."""
+    """A variable, or the part of one that is in use, that crosses the end of a line in one of the builds only.
+
+    ``severity`` is what a rule says of an atomic or a lock that does so, "" where none objects.
+    """
 
     name: str
     address: str
@@ -151,6 +154,7 @@ class Straddle(msgspec.Struct, frozen=True):
     gained: bool
     weight: float = 0.0
     atomic: bool = False
+    severity: str = ""
 
 
 class Cause(msgspec.Struct, frozen=True):

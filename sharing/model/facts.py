@@ -185,6 +185,7 @@ ZERO_TEST_COLUMNS = (
 BLOCK_COLUMNS = (
     "order",
     "mirror",  # its place in another order: of two ways from one block the other one comes first
+    "head",  # 1 where a loop that is in no other begins
 )
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 SCHEMA = "linemate-report-1"
 MOVES = "moves"  # verb of a Related that is a variable: since the base it moves the participant
+GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
 
@@ -149,6 +150,10 @@ class SourceEdit(msgspec.Struct, frozen=True):
     sha256: str = ""
 
 
+# The command of a remedy that asks for names; a report of several files has the file's name for FILE.
+ASK_SERVERS = "linemate audit FILE --debuginfod"
+
+
 class Remedy(msgspec.Struct, frozen=True):
     """One edit.  ``edit`` is source text in the declaration's language; ``cost_bytes`` is added storage.
 
@@ -218,6 +223,9 @@ class Target(msgspec.Struct, frozen=True):
     build_id: str
     line_size: int
     debug: str
+
+
+NAMES = "names: "  # how a note begins that says where the names of a file are: reports show it first
 
 
 class Coverage(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag, StrEnum
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -136,7 +137,7 @@ CALL_DTYPE = np.dtype(
         ("rarity", "<u2"),  # as of sites
         ("order", "<u2"),  # as of sites
         ("slot", "<u2"),  # SlotKind of the slot that an unknown target is loaded from
-        ("where", "<u4"),  # there: bytes, the low half of an address, or a number
+        ("where", "<u4"),  # there: bytes, the low half of an address, or a number; of a known callee the call's length
     ]
 )
 
@@ -178,7 +179,16 @@ POINTER_DTYPE = np.dtype(
     ]
 )
 
-# Code that runs only where a variable was found to be zero right before, or not to be.
+
+class ZeroRange(IntEnum):
+    """What is so in a range of instructions."""
+
+    DIFFERS = 0  # it runs only where the variable is not ``value``
+    IS_ZERO = 1  # it runs only where the variable is zero
+    SETS = 2  # it is one instruction, which sets the variable to ``value``
+
+
+# Code that runs only where a variable was found to be zero, or a small number, right before, or not to be.
 ZERO_RANGE_DTYPE = np.dtype(
     [
         ("variable", "<u8"),
@@ -186,8 +196,8 @@ ZERO_RANGE_DTYPE = np.dtype(
         ("end", "<u8"),
         ("function", "<i4"),
         ("size", "<u2"),  # bytes of the variable that were tested
-        ("is_zero", "u1"),
-        ("reserved", "u1"),
+        ("what", "u1"),  # ZeroRange
+        ("value", "u1"),
     ]
 )
 
@@ -208,14 +218,15 @@ KEPT_DTYPE = np.dtype(
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
 # is the rarity with which a run of the function comes to the outermost loop that the block is in.
+# ``head``: such a loop begins here; all of it is numbered before what follows it.
 BLOCK_DTYPE = np.dtype(
     [
         ("function", "<i4"),
         ("order", "<u2"),
         ("mirror", "<u2"),
         ("reached", "u1"),
-        ("reserved", "u1"),
-        ("reserved2", "<u2"),
+        ("head", "u1"),
+        ("reserved", "<u2"),
     ]
 )
 
@@ -263,8 +274,7 @@ ORIGIN_DTYPE = np.dtype(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
+class Origins(msgspec.Struct, frozen=True):
     """Places in source by ``ip`` (ORIGIN_DTYPE, sorted), and the locks held there as addresses of lock objects.
 
     Locksets are the function's own doing; ``required`` (by function row) are those that annotations say it is called
@@ -273,7 +283,7 @@ class Origins:
 
     table: Table
     locksets: tuple[frozenset[int], ...]
-    required: dict[int, frozenset[int]] = field(default_factory=dict)
+    required: dict[int, frozenset[int]] = msgspec.field(default_factory=dict)
 
     def rows(self, ips: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Row of each ip, -1 where nothing is recorded."""
@@ -320,8 +330,7 @@ class Section:
         return self.address + self.size
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(msgspec.Struct, frozen=True):
     """A virtual function of a class that derives from one of another file.
 
     ``base`` is the symbol of that class's type information, ``slot`` the function's number in the table of virtual
@@ -377,6 +386,7 @@ class Image:
     init_functions: tuple[int, ...] = ()  # DT_INIT, .init_array, .preinit_array, initcalls
     needed: tuple[str, ...] = ()
     imports: frozenset[str] = frozenset()  # undefined symbols, without version
+    language: str = ""  # of what neither debug information nor a name tells, "" where that is not known
     debug_source: str = ""  # where types came from: "", "the file", or a description
     notes: tuple[str, ...] = ()  # what could not be read, in words
     incomplete: bool = False  # a part that should have been readable failed: its absence proves nothing
@@ -386,6 +396,7 @@ class Image:
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
     code_words: Table = field(default_factory=lambda: np.zeros(0, WORD_DTYPE))  # sorted by slot
     pointed: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # where words of data point to, sorted
+    table_names: dict[int, str] = field(default_factory=dict)  # by address: what a table of texts calls it
     virtual_tables: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # their first functions, sorted
     kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
@@ -397,6 +408,15 @@ class Image:
         if row < 0 or address >= int(table["address"][row]) + max(int(table["size"][row]), 1):
             return -1
         return row
+
+    def variables_at(self, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """``variable_at`` of each address."""
+        start, size = self.variables["address"], self.variables["size"]
+        row = np.searchsorted(start, addresses, "right").astype(np.int64) - 1
+        if not len(start):
+            return row
+        at = np.maximum(row, 0)
+        return np.where((row >= 0) & (addresses - start[at] < np.maximum(size[at], 1)), row, -1)
 
     def variable_name(self, row: int) -> str:
         """The variable's name, in front of it the function of a function-local static; its address if nameless."""

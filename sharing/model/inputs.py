@@ -7,12 +7,14 @@ never acts on a device, the bound on what is read of it, and the one-line error 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
 import re
 import stat
 import sys
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from sharing.model.errors import LinemateError, Malformed
@@ -21,6 +23,8 @@ from sharing.model.guard import GuardedMap, map_descriptor
 MAX_SOURCE_BYTES = 256 << 20
 _FIRST_BYTES = 32 << 10  # most inputs are small, and memory for more than they have is work for the system
 _BLOCK_BYTES = 1 << 20
+# O_NONBLOCK: what became a pipe after it was looked at must not hang.
+_READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 # Names of what this process was given open, as ``<(command)`` of a shell makes them.
 _GIVEN = re.compile(r"/dev/(?:fd/\d{1,9}|stdin)|/proc/self/fd/\d{1,9}")
 _KINDS = (
@@ -69,6 +73,27 @@ def read_input(path: PathLike, most_bytes: int, expected: str = "a regular file"
         raise NotReadable(name, error.strerror or "cannot be read", error.errno or errno.EIO) from None
 
 
+def read_files(folder: str, names: Iterable[str], most_bytes: int) -> Iterator[tuple[str, bytes]]:
+    """Small files of a folder that only the system writes, in turn; one that cannot be read is left out.
+
+    For thousands of them: no name is looked at before it is opened, and nothing is read in parts.  Raises OSError for
+    the folder.
+    """
+    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in names:
+            with contextlib.suppress(OSError):
+                descriptor = os.open(name, _READ_FLAGS, dir_fd=place)
+                try:
+                    status = os.fstat(descriptor)
+                    if stat.S_ISREG(status.st_mode) and status.st_size <= most_bytes:
+                        yield name, os.read(descriptor, status.st_size)
+                finally:
+                    os.close(descriptor)
+    finally:
+        os.close(place)
+
+
 def read_source(path: PathLike) -> bytes:
     """A file of source, whose readers expect OSError where it cannot be read."""
     try:
@@ -99,8 +124,7 @@ def descriptor_of(path: PathLike, expected: str = "a regular file") -> int:
     try:
         # Looked at before it is opened: to open a device can already do something.
         _refuse(name, os.stat(name), expected)
-        # O_NONBLOCK: what became a pipe since then must not hang.
-        descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(name, _READ_FLAGS)
     except OSError as error:
         raise NotReadable(name, error.strerror or "cannot be opened", error.errno or errno.EIO) from None
     except ValueError:

@@ -21,11 +21,27 @@ class SpanKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+class LayoutMember(msgspec.Struct, frozen=True):
+    """One of several members that have bytes in common.  ``offset`` is where it begins within its object.
+
+    Functions are those whose accesses are as large as this member alone and begin where it does.
+    """
+
+    name: str
+    offset: int
+    size: int
+    type: str = ""
+    lockers: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+
+
 class LayoutSpan(msgspec.Struct, frozen=True):
     """[start, end) offsets within the line.  ``offset`` is where the span begins within its ``object``.
 
     ``name`` is the variable or member, "" for padding and unknown bytes; for a hole it is the variable.
-    ``split``: one element continues on a neighbouring line, so that a single access can touch both.
+    ``split``: one element continues on a neighbouring line, so that a single access can touch both.  ``members`` are
+    those of a union, or of what overlaps otherwise; the span's own functions are then those that fit none of them.
     """
 
     start: int
@@ -39,6 +55,17 @@ class LayoutSpan(msgspec.Struct, frozen=True):
     lockers: tuple[str, ...] = ()
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
+    members: tuple[LayoutMember, ...] = ()
+
+    @property
+    def users(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        """All that lock, read and write it, also through one of its members."""
+        parts = (self, *self.members)
+        lockers, readers, writers = (
+            tuple(dict.fromkeys(name for part in parts for name in getattr(part, verb)))
+            for verb in ("lockers", "readers", "writers")
+        )
+        return lockers, readers, writers
 
 
 class LayoutLine(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from sharing.model.image import FunctionFlag, Image
+from sharing.model.image import FunctionFlag, Image, VariableFlag
 
 RUST_V0 = re.compile(r"_R[0-9]*[A-Z][0-9A-Za-z_]*")  # RFC 2603
 _HASH = re.compile(r"17h[0-9a-f]{16}E")
@@ -47,4 +47,6 @@ class Languages:
             return image.units[unit].language
         if self._go:
             return "Go"
+        if image.variables["flags"][variable] & VariableFlag.RECOVERED:
+            return image.language
         return "Rust" if any(map(is_rust, image.aliases.get(variable, ()))) else ""

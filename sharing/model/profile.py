@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+import msgspec
+
 from sharing.model.ways import Point
 
 Range = tuple[int, int]  # [start, end) addresses
@@ -42,8 +44,7 @@ class Spot(NamedTuple):
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """What one function does to one actor: summed over its sites.
 
     ``weight`` is estimated executions (static) or samples; ``mask`` the thread roots that reach the function.
@@ -65,10 +66,10 @@ class Access:
     walks: bool = False  # the elements are taken in turn or at random, by whichever thread
     own: bool = False  # the element is the running thread's: the index is its number
     spots: tuple[Spot, ...] = ()  # the busiest of its sites; none are known where it is not said
+    operands: tuple[Range, ...] = ()  # of atomic sites, by address; of elements the first; none where it is not known
 
 
-@dataclass(frozen=True, slots=True)
-class FrequentUse:
+class FrequentUse(msgspec.Struct, frozen=True):
     """Which roots write something, and use it, often by what each of them is seen to do: masks.
 
     ``far_writes`` and ``far_uses`` are those that do so far more often than would matter, ``sure_writes`` and
@@ -194,22 +195,20 @@ def _clip(ranges: tuple[Range, ...], start: int, end: int) -> tuple[Range, ...]:
     return tuple((max(a, start), min(b, end)) for a, b in ranges if a < end and b > start)
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(msgspec.Struct, frozen=True):
     """An object on the line, hot or not, for the picture."""
 
     name: str
     span: Range
 
 
-@dataclass(frozen=True, slots=True)
-class LineProfile:
+class LineProfile(msgspec.Struct, frozen=True):
     """One line: actors with hot bytes on it, and every object that lies on it."""
 
     address: int
     size: int
     actors: tuple[Actor, ...]
-    neighbours: tuple[Neighbour, ...] = field(default=())
+    neighbours: tuple[Neighbour, ...] = msgspec.field(default=())
     place: str = ""  # in words, where the address is only one of several that are possible
 
     @property

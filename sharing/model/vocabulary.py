@@ -202,6 +202,16 @@ class CallbackRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return listed(self.function)
 
 
+class PoolRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Functions that a pool runs on its threads, in programs that have one of the functions that make such a pool.
+
+    Others have the same functions and run them on one thread.
+    """
+
+    function: Names
+    made_by: Names
+
+
 class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The rows of one library, or of one project.
 
@@ -225,6 +235,7 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     join: tuple[str, ...] = ()
     thread_number: tuple[str, ...] = ()
     thread_entry: tuple[str, ...] = ()
+    pool_task: tuple[PoolRow, ...] = ()
     thread_handle: tuple[str, ...] = ()
     runtime_function: tuple[str, ...] = ()
     library_data: tuple[str, ...] = ()

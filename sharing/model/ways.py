@@ -6,9 +6,9 @@ before in both; two arms of a branch are ordered differently.  Loops are passed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -37,8 +37,7 @@ class Point(NamedTuple):
         return (self.order - other.order) * (self.mirror - other.mirror) >= 0
 
 
-@dataclass(frozen=True, slots=True)
-class Points:
+class Points(msgspec.Struct, frozen=True):
     """Places in one function."""
 
     order: Ints

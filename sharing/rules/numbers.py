@@ -70,6 +70,14 @@ BESIDE_ITS_LOCK: Annotated[
         "clearly most: the two belong together, whether or not the lock is held at each use",
     ),
 ] = 0.6
+CHANGED_WITHOUT: Annotated[
+    float,
+    About(
+        "share of data's changes in runs that do not take the lock",
+        Origin.CHOSEN,
+        "from here on it is not put beside its lock on purpose: a branch of which nothing is known goes half each way",
+    ),
+] = 0.25
 NEAR_BYTES: Annotated[
     int,
     About(
@@ -107,6 +115,9 @@ WORD_BYTES: Annotated[int, About("bytes", Origin.ABI, "a futex, the least that l
 MIN_SLOTS: Annotated[int, About("elements", Origin.CHOSEN, "an array has more than one")] = 2
 MAX_SLOTS: Annotated[int, About("elements", Origin.CHOSEN, "more are a table")] = 256
 MAX_SLOTS_BYTES: Annotated[int, About("bytes", Origin.CHOSEN, "a larger array is a table")] = 16 * 1024
+NUMBER_BYTES: Annotated[
+    int, About("bytes", Origin.CHOSEN, "of an element that counts; arrays of smaller numbers are texts and flags")
+] = 4
 SLOT_WRITER: Annotated[float, About("share of an element's writes", Origin.CHOSEN, "by its one thread")] = 0.9
 UNNAMED_SLOTS: Annotated[
     int, About("equal neighbours without a name", Origin.CHOSEN, "two may be members of one struct")

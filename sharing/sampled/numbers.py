@@ -139,9 +139,10 @@ UNCERTAIN: Annotated[
 LEAST_SPREAD: Annotated[
     float,
     About(
-        "share of user time", Origin.CHOSEN, "from run to run, where one run was made; half of it where several were"
+        "share of user time", Origin.CHOSEN, "from run to run, where one or two were made; half of it where more were"
     ),
 ] = 0.05
+MORE_RUNS: Annotated[int, About("runs", Origin.CHOSEN, "that show how much they differ: two may agree by chance")] = 3
 ODDS: Annotated[
     float,
     About(
@@ -178,6 +179,14 @@ SHORT_PHASE: Annotated[
 ] = 3
 
 # The run on one processor (``solo``).
+USUAL_PART: Annotated[
+    float,
+    About(
+        "share of the time on one processor",
+        Origin.CHOSEN,
+        "at instructions below the usual ratio of both runs: waiting makes ratios larger, chance some smaller",
+    ),
+] = 0.25
 FEW_TIME: Annotated[
     float, About("share of a run's user time", Origin.CHOSEN, "threads with less take no part in the match")
 ] = 0.005

@@ -1,8 +1,7 @@
 """Function facts as the tables of an image: access sites, calls, arguments, parameter accesses, and their origins.
 
-Owns the synthetic instruction addresses: a function is as long as it has events (accesses, calls, lock operations,
-thread starts), and an event's ``ip`` is its rank by block, line and column, so that what comes earlier in the source
-of a block has the lower address.
+Owns the addresses of functions and of what they import, and what becomes of each kind of fact.  Which address an event
+has within its function is ``events``'.
 """
 
 from __future__ import annotations
@@ -43,19 +42,16 @@ from sharing.model.image import (
     Table,
 )
 from sharing.source.addressing import AddressSpace
+from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, ranked
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.program import Program
 from sharing.source.threadnumbers import numbered_functions
 
 CODE_BASE = 0x10_0000
 IMPORT_BASE = 0x7000_0000_0000
-# Code for each access and call: three instructions, the median of the functions of six programs in source and as built.
-EVENT_BYTES = 12
 MAX_STRIDE = 65535
 MAX_ARG_STRIDE = 255
 EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "lock"}
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,28 +83,6 @@ class Code:
     init_functions: tuple[int, ...]
 
 
-class _Rows:
-    """Flat fact rows of all functions in one array, with the function that each belongs to."""
-
-    def __init__(self, columns: tuple[str, ...], flat: list[tuple[int, ...]]) -> None:
-        width = len(columns)
-        lengths = [len(f) // width for f in flat]
-        joined: list[int] = []
-        for f, n in zip(flat, lengths, strict=True):
-            joined.extend(f[: n * width])
-        self._table = np.array(joined, np.int64).reshape(-1, width)
-        self.columns = columns
-        self.function: Ints = np.repeat(np.arange(len(flat)), lengths)
-        self.first: Ints = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-    def __getitem__(self, column: str) -> Ints:
-        result: Ints = self._table[:, self.columns.index(column)]
-        return result
-
-
 class _AddressTable:
     """Unit-local indexes as addresses, looked up for whole columns at once."""
 
@@ -133,7 +107,7 @@ class _Lookup:
     records: _AddressTable
     functions: _AddressTable
 
-    def units(self, rows: _Rows) -> Ints:
+    def units(self, rows: FactRows) -> Ints:
         """The unit of each row."""
         return self.unit[rows.function] if len(rows) else rows.function
 
@@ -152,10 +126,10 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     defined = list(program.functions.values())
     facts = [d.facts for d in defined]
     unit: Ints = np.array([d.unit for d in defined], np.int64)
-    accesses = _Rows(ACCESS_COLUMNS, [f.accesses for f in facts])
-    calls = _Rows(CALL_COLUMNS, [f.calls for f in facts])
-    args = _Rows(ARG_COLUMNS, [f.args for f in facts])
-    ops = _Rows(LOCK_OP_COLUMNS, [f.lock_ops for f in facts])
+    accesses = FactRows(ACCESS_COLUMNS, [f.accesses for f in facts])
+    calls = FactRows(CALL_COLUMNS, [f.calls for f in facts])
+    args = FactRows(ARG_COLUMNS, [f.args for f in facts])
+    ops = FactRows(LOCK_OP_COLUMNS, [f.lock_ops for f in facts])
     starts = [(row, s) for row, f in enumerate(facts) for s in f.starts]
     events = [np.bincount(r.function, minlength=len(facts)) for r in (accesses, calls, ops)]
     events.append(np.bincount(np.array([row for row, _ in starts], np.int64), minlength=len(facts)))
@@ -181,7 +155,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     paths = _AddressTable([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
 
     by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
-    ips, place_of = _rank([accesses, calls, ops], starts, address)
+    ips, place_of = ranked([accesses, calls, ops], starts, address)
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
     lookup = _Lookup(unit, variables, records, functions)
@@ -200,7 +174,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         calls=_by_ip(every_call),
         args=_by_ip(every_arg),
         params=_by_ip(params),
-        zero_ranges=_zero_ranges(_Rows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
+        zero_ranges=_zero_ranges(FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
         blocks=_blocks(facts),
         origins=origins,
         callee_names={a: n for n, a in imports.items()},
@@ -226,49 +200,7 @@ def _by_ip(table: Table) -> Table:
     return table[np.argsort(table["ip"], kind="stable")]
 
 
-class _BlockStarts:
-    """Where the events of a block begin; ``keys`` are those of all events, sorted (``_block_key``)."""
-
-    def __init__(self, keys: Ints, address: npt.NDArray[np.uint64]) -> None:
-        self._keys, self._address = keys, address
-
-    def find(self, function: Ints, order: Ints) -> npt.NDArray[np.uint64]:
-        """The address of the first event that is not before a block."""
-        rank = np.searchsorted(self._keys, _block_key(function, order)) - np.searchsorted(
-            self._keys, _block_key(function, np.zeros_like(order))
-        )
-        return _event_address(self._address, function, rank)
-
-
-def _block_key(function: Ints, order: Ints) -> Ints:
-    return (function << 17) | order  # one more than the last order of a function is less than the first of the next
-
-
-def _event_address(address: npt.NDArray[np.uint64], function: Ints, rank: Ints) -> npt.NDArray[np.uint64]:
-    return address[function] + np.uint64(1) + np.uint64(EVENT_BYTES) * rank.astype(np.uint64)
-
-
-def _rank(
-    rows: list[_Rows], starts: list[tuple[int, Any]], address: npt.NDArray[np.uint64]
-) -> tuple[list[Any], _BlockStarts]:
-    """Unique instruction addresses: by function, block order, line and column, calls behind the accesses they need."""
-    function = np.concatenate([*(r.function for r in rows), np.array([row for row, _ in starts], np.int64)])
-    if not len(function):
-        return [np.empty(0, np.uint64) for _ in range(len(rows) + 1)], _BlockStarts(function, address)
-    key = [
-        np.concatenate([*(r[name] for r in rows), np.array([getattr(s, name) for _, s in starts], np.int64)])
-        for name in ("order", "line", "column")
-    ]
-    sort = np.lexsort((key[2], key[1], key[0], function))
-    first = np.searchsorted(function[sort], np.arange(len(address)))
-    rank = np.empty(len(sort), np.int64)
-    rank[sort] = np.arange(len(sort)) - first[function[sort]]
-    ip = _event_address(address, function, rank)
-    ends = np.cumsum([len(r) for r in rows])
-    return list(np.split(ip, ends)), _BlockStarts(_block_key(function[sort], key[0][sort]), address)
-
-
-def _taken(facts: list[Any], unit: Ints, args: _Rows, functions: _AddressTable) -> set[int]:
+def _taken(facts: list[Any], unit: Ints, args: FactRows, functions: _AddressTable) -> set[int]:
     rows = [(u, t) for f, u in zip(facts, unit.tolist(), strict=True) for t in f.taken]
     pairs = np.array(rows, np.int64).reshape(-1, 2)
     addresses = functions.find(pairs[:, 0], pairs[:, 1]).tolist()
@@ -303,7 +235,7 @@ def _functions(
     return table
 
 
-def _common(table: Table, rows: _Rows, ip: Any, keep: Any) -> None:
+def _common(table: Table, rows: FactRows, ip: Any, keep: Any) -> None:
     """The columns that every kind of event has."""
     table["ip"] = ip[keep]
     table["function"] = rows.function[keep]
@@ -313,7 +245,7 @@ def _common(table: Table, rows: _Rows, ip: Any, keep: Any) -> None:
             table[name] = np.clip(rows[name][keep], 0, top)
 
 
-def _sites(rows: _Rows, ip: Any, lookup: _Lookup, numbered: Any) -> tuple[Table, Table]:
+def _sites(rows: FactRows, ip: Any, lookup: _Lookup, numbered: Any) -> tuple[Table, Table]:
     """Accesses to variables and to record instances as sites, those through parameters (also) as such.
 
     ``numbered``: is a function given the number of its thread?
@@ -344,7 +276,7 @@ def _sites(rows: _Rows, ip: Any, lookup: _Lookup, numbered: Any) -> tuple[Table,
     return sites, params
 
 
-def _zero_ranges(tests: _Rows, blocks: _BlockStarts, lookup: _Lookup) -> Table:
+def _zero_ranges(tests: FactRows, blocks: BlockStarts, lookup: _Lookup) -> Table:
     """Instructions behind a test of a variable for zero."""
     variable = lookup.variables.find(lookup.units(tests), tests["variable"])
     begin = blocks.find(tests.function, tests["first"])
@@ -353,14 +285,15 @@ def _zero_ranges(tests: _Rows, blocks: _BlockStarts, lookup: _Lookup) -> Table:
     table = np.zeros(len(keep), ZERO_RANGE_DTYPE)
     table["variable"] = variable[keep] + tests["offset"][keep].astype(np.uint64)
     table["begin"], table["end"], table["function"] = begin[keep], end[keep], tests.function[keep]
-    table["size"], table["is_zero"] = np.clip(tests["size"][keep], 1, 2**16 - 1), tests["is_zero"][keep]
+    table["size"], table["what"] = np.clip(tests["size"][keep], 1, 2**16 - 1), tests["is_zero"][keep]
     return table
 
 
 def _blocks(facts: list[Any]) -> Table:
-    rows = _Rows(BLOCK_COLUMNS, [f.blocks for f in facts])
+    rows = FactRows(BLOCK_COLUMNS, [f.blocks for f in facts])
     table = np.zeros(len(rows), BLOCK_DTYPE)
     table["function"], table["order"], table["mirror"] = rows.function, rows["order"], rows["mirror"]
+    table["head"] = rows["head"]
     return np.sort(table, order=("function", "order"))
 
 
@@ -372,7 +305,7 @@ _SITE_FLAGS = {
 }
 
 
-def _flags(rows: _Rows, keep: Any, numbered: Any) -> Any:
+def _flags(rows: FactRows, keep: Any, numbered: Any) -> Any:
     stated = rows["flags"][keep]
     # Outside of loops a thread comes by once.
     given = (stated & AccessFlag.GIVEN != 0) & (rows["loop_depth"][keep] > 0) & numbered[rows.function[keep]]
@@ -383,7 +316,7 @@ def _flags(rows: _Rows, keep: Any, numbered: Any) -> Any:
     return flags.astype(np.uint8)
 
 
-def _calls(calls: _Rows, args: _Rows, ip: Any, lookup: _Lookup, locking: list[int]) -> tuple[Table, Table]:
+def _calls(calls: FactRows, args: FactRows, ip: Any, lookup: _Lookup, locking: list[int]) -> tuple[Table, Table]:
     """Calls and their arguments; those of ``locking`` functions are left to the lock operations, which say the same."""
     table = np.zeros(len(calls), CALL_DTYPE)
     _common(table, calls, ip, slice(None))
@@ -409,7 +342,7 @@ def _calls(calls: _Rows, args: _Rows, ip: Any, lookup: _Lookup, locking: list[in
     return table, out
 
 
-def _passed(args: _Rows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """What each argument is (an address, a number, an offset in a parameter), and whether that is known."""
     owner, kind, which = lookup.units(args), args["kind"], args["value"]
     variable, record = lookup.variables.find(owner, which), lookup.records.find(owner, which)
@@ -433,7 +366,7 @@ def _passed(args: _Rows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_]]:
 
 
 def _lock_calls(
-    ops: _Rows, facts: list[Any], ip: Any, lookup: _Lookup, knowledge: Knowledge, imported: Any
+    ops: FactRows, facts: list[Any], ip: Any, lookup: _Lookup, knowledge: Knowledge, imported: Any
 ) -> tuple[Table, Table]:
     """Lock operations as calls of the row's own pseudo function (``Knowledge.operation``) with the lock's address."""
     table, args = np.zeros(len(ops), CALL_DTYPE), np.zeros(2 * len(ops), ARG_DTYPE)
@@ -479,7 +412,7 @@ def _start_calls(
 
 
 def _origins(
-    rows: list[_Rows],
+    rows: list[FactRows],
     ips: list[Any],
     unit: Ints,
     paths: _AddressTable,

@@ -5,9 +5,9 @@ Owns the index over all functions of a program.  Judges nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from sharing.model.facts import (
@@ -27,10 +27,12 @@ _BASE, _ID, _RECORD, _OFFSET, _SIZE, _KIND, _MEMORY_ORDER, _FLAGS, _STRIDE, _FIL
 _LOCKSET = ACCESS_COLUMNS.index("lockset")
 _ADDRESS_OF_VARIABLE, _FILE_OF_CALL, _LINE_OF_CALL, _COLUMN_OF_CALL = 1, 1, 2, 3
 _LOCKS = (1, 4)  # lock and try-lock
+# As plain numbers: hundred thousands of accesses are asked for them.
+_GIVEN, _INDEXED, _OWN, _NEW = map(int, (AccessFlag.GIVEN, AccessFlag.INDEXED, AccessFlag.OWN, AccessFlag.NEW))
+_KINDS = {int(kind): kind for kind in AccessKind}
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(msgspec.Struct, frozen=True):
     """One access.  ``offset`` and ``size`` in bytes, relative to the variable or record.
 
     ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there;
@@ -84,23 +86,23 @@ class Uses:
         return tuple(self._use(int(i)) for i in np.sort(order[first:last]))
 
     def _use(self, at: int) -> Use:
-        row = self._rows[0][at]
+        row = self._rows[0][at].tolist()
         defined = self._functions[int(self._rows[1][at])]
-        function, flags = defined.facts, int(row[_FLAGS])
-        given = flags & AccessFlag.GIVEN and row[_DEPTH] and function.identity in self._numbered
+        function, flags = defined.facts, row[_FLAGS]
+        given = flags & _GIVEN and row[_DEPTH] and function.identity in self._numbered
         return Use(
             function=function.name,
-            kind=AccessKind(int(row[_KIND])) if 0 <= row[_KIND] <= max(AccessKind) else AccessKind.UNKNOWN,
-            offset=int(row[_OFFSET]),
-            size=int(row[_SIZE]),
-            source=self._place(defined, int(row[_FILE]), int(row[_LINE]), int(row[_COLUMN])),
-            under=_held(function, int(row[_LOCKSET])),
-            atomic=int(row[_MEMORY_ORDER]) != MemoryOrder.PLAIN,
-            indexed=bool(flags & AccessFlag.INDEXED),
-            own=bool(given or flags & AccessFlag.OWN),
-            new=bool(flags & AccessFlag.NEW),
-            stride=int(row[_STRIDE]),
-            loop_depth=int(row[_DEPTH]),
+            kind=_KINDS.get(row[_KIND], AccessKind.UNKNOWN),
+            offset=row[_OFFSET],
+            size=row[_SIZE],
+            source=self._place(defined, row[_FILE], row[_LINE], row[_COLUMN]),
+            under=_held(function, row[_LOCKSET]),
+            atomic=row[_MEMORY_ORDER] != MemoryOrder.PLAIN,
+            indexed=flags & _INDEXED != 0,
+            own=bool(given or flags & _OWN),
+            new=flags & _NEW != 0,
+            stride=row[_STRIDE],
+            loop_depth=row[_DEPTH],
         )
 
     def _place(self, defined: Defined[FunctionFacts], file: int, line: int, column: int) -> str:

@@ -5,7 +5,7 @@ Owns nothing but the form: whoever takes accesses one by one reads lists several
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.static.correlate import Accesses
@@ -16,8 +16,7 @@ INDEXED, ATOMIC, VIA_CALL = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(Sit
 WALKS, OWN = int(SiteFlag.WALKS), int(SiteFlag.OWN)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessColumns:
+class AccessColumns(msgspec.Struct, frozen=True):
     """By row of ``Accesses``: its columns, and those of its table of sites."""
 
     target: list[int]

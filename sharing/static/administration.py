@@ -29,10 +29,8 @@ def administrators(image: Image, tables: frozenset[str]) -> Rows:
         return np.zeros(0, np.int64)
     slot = words["slot"].astype(np.uint64)
     freed = within(slot, [section for section in image.sections if section.name.startswith(".init")])
-    at = np.searchsorted(variables["address"], slot, "right") - 1
-    end = variables["address"][at] + variables["size"][at]
-    inside = (at >= 0) & (slot < end)
-    types = np.where(inside, variables["type"][at], -1)
+    at = image.variables_at(slot)
+    types = np.where(at >= 0, variables["type"][at], -1)
     wanted = [row for row in distinct(types).tolist() if row >= 0 and _record_name(image, row) in tables]
     kept = among(types, np.array(wanted, np.int64))
     row = function_at(image, words["value"])

@@ -16,6 +16,7 @@ from sharing.model.vocabulary import CallbackRow, CallbackThread
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
 
 MAX_RARITY = 255
+_MINUS_ONE = 0xFFFFFFFF  # as an int of C
 
 
 def callback_calls(image: Image, knowledge: Knowledge) -> Table:
@@ -45,7 +46,7 @@ def callback_calls(image: Image, knowledge: Knowledge) -> Table:
 def _is_timer(image: Image, at: int, row: CallbackRow) -> bool:
     """Is the file descriptor of the same call -1?"""
     same = image.args[(image.args["ip"] == image.args[at]["ip"]) & (image.args["arg"] == row.descriptor_argument)]
-    return any(a["kind"] == ArgKind.CONSTANT and int(a["value"]) & 0xFFFFFFFF == 0xFFFFFFFF for a in same)
+    return any(a["kind"] == ArgKind.CONSTANT and int(a["value"]) & _MINUS_ONE == _MINUS_ONE for a in same)
 
 
 def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackRow, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +21,7 @@ from sharing.static.coldness import coldness, whole_work, without_names
 from sharing.static.edges import Edges, edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
+from sharing.static.librarycode import library_code
 from sharing.static.phases import OrderedCalls, Phases, find_phases
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from sharing.static.roots import LIBRARIES, ThreadStructure, flagged, thread_structure
@@ -94,7 +96,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     1. edges from calls, callbacks and pointers; 2. roots from thread creation, main, exports; 3. reach of the roots;
     4. phases, by what main runs once; 5. reach again, without what no second thread can overlap; 6. frequencies.
     """
-    kept = KeptFunctions(image)
+    kept = KeptFunctions(image, library_code(image, knowledge))
     calls = [image.calls, callback_calls(image, knowledge), resolved_calls(image, kept)]
     edges = edges_of(image, np.concatenate(calls))
     factor = coldness(image, knowledge)
@@ -153,8 +155,7 @@ def _with_bits(roots: Sequence[Root]) -> tuple[Root, ...]:
     return (*own, *others)
 
 
-@dataclass(frozen=True, slots=True)
-class _WaysIn:
+class _WaysIn(msgspec.Struct, frozen=True):
     """Functions that may be entered from where no direct call shows it: any such way is ``entered``."""
 
     dispatched: Bools  # through pointers

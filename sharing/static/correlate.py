@@ -6,9 +6,9 @@ in this program.  Does not decide what is wrong with a line (``sharing.rules``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,8 +25,7 @@ from sharing.static.sections import within
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Accesses:
+class Accesses(msgspec.Struct, frozen=True):
     """Every judged access, one row each, ordered by target; see SITE_DTYPE.
 
     ``lock`` is the row of the lock table for lock and unlock calls (whose target is the lock), else -1.
@@ -52,8 +51,7 @@ class Accesses:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(msgspec.Struct, frozen=True):
     """Scores from which an actor of this program is hot; see ``score``.
 
     ``write`` is for what is locked, written atomically or under a lock, ``plain`` for what is written otherwise.
@@ -140,11 +138,7 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
     part = np.where(graph.phases.sequential(function, program_point(image, rows)), 0.0, 1.0)
     part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * numbers.VIA_CALL_WEIGHT, part)
-    variable = np.searchsorted(image.variables["address"], rows["target"], "right").astype(np.int64) - 1
-    if len(image.variables):
-        safe = np.maximum(variable, 0)
-        end = image.variables["address"][safe] + np.maximum(image.variables["size"][safe], 1)
-        variable = np.where((variable >= 0) & (rows["target"] < end), variable, -1)
+    variable = image.variables_at(rows["target"])
     part = np.where(_one_of_several(image, rows, variable), part * numbers.INDEXED_WEIGHT, part)
     once = perthread.times(rows["loop_depth"], rows["rarity"]) * part if graph.by_thread is not None else None
     return Accesses(rows, weight * part, graph.mask_of(image, rows), lock_row, variable, graph.cold[function], once)
@@ -173,8 +167,7 @@ def _lock_sites(events: Table) -> Table:
     return sites
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(msgspec.Struct, frozen=True):
     """Accesses summed by first byte: the coarse view from which lines are chosen and thresholds taken."""
 
     address: npt.NDArray[np.uint64]
@@ -262,7 +255,7 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
     target = sites["target"] + by
     written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
     weighty = (accesses.weight >= numbers.WARM_WEIGHT) & (accesses.mask != 0)
-    extent = np.where(accesses.lock >= 0, 16, np.minimum(sites["size"], 64)).astype(np.uint64)
+    extent = np.where(accesses.lock >= 0, numbers.LOCK_EXTENT, np.minimum(sites["size"], line_size)).astype(np.uint64)
     split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
     split &= weighty | (accesses.lock < 0)
     array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & (accesses.mask != 0)

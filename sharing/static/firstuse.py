@@ -2,16 +2,19 @@
 
 Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` and ``if (first) { first = 0; prepare(); }`` are
 the usual forms, with a lock and a second look inside where several threads can come there, or with a compare-and-swap
-in place of the store.
+in place of the store.  Flags that know more states have a number for the last one, ``if (state != DONE) { ... }``: that
+code sets others before it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
 from sharing.static import numbers
 from sharing.static.callees import functions_called
 from sharing.static.ways import mirrors
@@ -23,6 +26,7 @@ Addresses = npt.NDArray[np.uint64]
 _CHANGES = (AccessKind.STORE, AccessKind.RMW, AccessKind.ADDRESS)
 _ASIDE = FunctionFlag.INIT | FunctionFlag.COLD
 _FROM_OUTSIDE = FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN
+MAX_NUMBERS = 4  # with which one variable is compared, and to which it is set: of more it is a state that goes on
 MAX_PIECES = 64  # of code of one function behind a variable; in more nothing is compared
 MAX_COMPARED = 1 << 21  # pairs of such a piece and a place that sets the variable, far more than any program has
 MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so many
@@ -37,21 +41,79 @@ def first_uses(image: Image, functions: Table) -> Addresses:
     ranges = image.zero_ranges
     once = np.zeros(len(ranges), bool)
     flags = np.append(functions["flags"], np.uint32(0))
-    for is_zero in (True, False):
-        rows = np.flatnonzero(ranges["is_zero"] == is_zero)
+    for what in (ZeroRange.IS_ZERO, ZeroRange.DIFFERS):
+        rows = np.flatnonzero((ranges["what"] == what) & (ranges["value"] == 0))
         if len(rows) and len(image.sites):
-            once[rows] = _changed_there(image, flags, ranges[rows], clears=not is_zero)
+            once[rows] = _changed_there(image, flags, ranges[rows], clears=what is ZeroRange.DIFFERS)
+    for rows, sets in _numbered(ranges):
+        once[rows] = _finished_there(image, flags, ranges[rows], sets)
     return np.column_stack([ranges["begin"][once], ranges["end"][once]])
 
 
-def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *, clears: bool) -> Bools:
-    """Ranges whose variable is changed in ranges of its own alone, by stores that all clear it or all do not."""
+def _numbered(ranges: Table) -> Iterator[tuple[Rows, Addresses]]:
+    """Ranges behind variables that differ from a number to which something sets them, and the instructions that do.
+
+    Of each variable one number at a time.
+    """
+    sets = ranges[ranges["what"] == ZeroRange.SETS]
+    rows = np.flatnonzero((ranges["what"] == ZeroRange.DIFFERS) & (ranges["value"] > 0))
+    rows = rows[among(_with_value(ranges[rows]), _with_value(sets))]
+    for _ in range(MAX_NUMBERS):
+        if not len(rows):
+            return
+        _, first, of_range = np.unique(ranges["variable"][rows], return_index=True, return_inverse=True)
+        now = ranges["value"][rows] == ranges["value"][rows][first][of_range]
+        yield rows[now], sets["begin"][among(_with_value(sets), _with_value(ranges[rows[now]]))]
+        rows = rows[~now]
+
+
+def _with_value(ranges: Table) -> Addresses:
+    return ranges["variable"] << np.uint64(8) | ranges["value"].astype(np.uint64)
+
+
+def _finished_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, sets: Addresses) -> Bools:
+    """Ranges whose variable is changed behind the test alone, and at last, as a rule, to the number of the test.
+
+    ``sets``: the instructions that set it so.
+    """
+    sites = image.sites
+    variables, of_range, pairs = _changes(image, flags, ranges)
+    if pairs is None:
+        return np.zeros(len(ranges), bool)
+    site, variable = pairs
+    guarded = _Guarded(ranges, of_range)
+    there = guarded.hold(sites["ip"][site], variable)
+    away = np.flatnonzero(~there)
+    there[away] = _called_from(image, flags, guarded, sites["function"][site[away]].astype(np.int64), variable[away])
+    stored = sites["kind"][site] != AccessKind.ADDRESS
+    finishes = stored & among(sites["ip"][site], sets)
+    decides = there & finishes & (sites["rarity"][site] <= numbers.EACH_TIME)
+    rows = np.flatnonzero(decides)
+    decides[rows[_in_passing(sites, ranges, of_range, site[rows], variable[rows])]] = False
+    before = stored & ~finishes & there
+    undoes = ~there | (before & ~_while_zero(image, sites[site], variable, decides, before))
+    once = np.bincount(variable[decides], minlength=len(variables)) > 0
+    once[variable[undoes]] = False
+    result: Bools = once[of_range]
+    return result
+
+
+def _changes(
+    image: Image, flags: npt.NDArray[np.uint32], ranges: Table
+) -> tuple[Addresses, Rows, tuple[Rows, Rows] | None]:
+    """The variables of these ranges, the one of each range, and pairs of a row of the sites and one that it changes."""
     sites = image.sites
     variables, of_range = np.unique(ranges["variable"], return_inverse=True)
     sizes = np.ones(len(variables), np.uint64)
     np.maximum.at(sizes, of_range, ranges["size"].astype(np.uint64))
     counted = among(sites["kind"], _CHANGES) & (flags[sites["function"]] & _ASIDE == 0)
-    pairs = _reached(sites, np.flatnonzero(counted), variables, sizes)
+    return variables, of_range, _reached(sites, np.flatnonzero(counted), variables, sizes)
+
+
+def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *, clears: bool) -> Bools:
+    """Ranges whose variable is changed in ranges of its own alone, by stores that all clear it or all do not."""
+    sites = image.sites
+    variables, of_range, pairs = _changes(image, flags, ranges)
     if pairs is None:
         return np.zeros(len(ranges), bool)
     site, variable = pairs

@@ -7,13 +7,12 @@ what is passed through memory or returned is not followed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, leading
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
@@ -43,8 +42,7 @@ LOCK_DTYPE = np.dtype(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Effect:
+class _Effect(msgspec.Struct, frozen=True):
     row: int
     effect: int
     offset: int
@@ -256,7 +254,7 @@ def _summaries(image: Image, entries: Table | None = None) -> Table:
         left, right = _join(_key(callee, passed["arg"]), _key(level["function"], level["arg"]))
         if len(left) > MAX_SUMMARY_ROWS:
             break
-        fresh = level[right].copy()
+        fresh = level[right]
         fresh["function"] = passed["function"][left]
         fresh["arg"] = passed["source"][left]
         fresh["offset"] += passed["value"][left]
@@ -277,12 +275,13 @@ def _limit(params: Table) -> Table:
     key = key << 15 | np.minimum(params["size"].astype(np.int64), 4095) << 3 | params["kind"]
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    first = np.flatnonzero(leading(ordered))
     rows = params[order[first]]
     rows["loop_depth"] = np.maximum.reduceat(params["loop_depth"][order], first)
     key = _key(rows["function"], rows["arg"])
-    first = np.searchsorted(key, key)
-    return rows[np.arange(len(rows)) - first < MAX_CALLEE_ROWS]
+    first = np.flatnonzero(leading(key))
+    begin = np.repeat(first, np.diff(first, append=len(key)))
+    return rows[np.arange(len(rows)) - begin < MAX_CALLEE_ROWS]
 
 
 def _key(function: Table, arg: Table) -> Table:

@@ -9,7 +9,6 @@ instructions that is.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -63,8 +62,7 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
     return own, calls
 
 
-@dataclass(frozen=True, slots=True)
-class Sleepers:
+class Sleepers(msgspec.Struct, frozen=True):
     """Roots whose own loop sleeps: ``some`` in many of its rounds, ``rest`` in every one, ``long`` for seconds."""
 
     some: Bools

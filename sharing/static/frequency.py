@@ -6,10 +6,10 @@ second, ``perthread``'s, is made of.  Estimates are for ranking and never presen
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import partial
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -19,7 +19,7 @@ from sharing.static import foreign, numbers, perthread
 from sharing.static.callees import handed_over
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
-from sharing.static.pointercalls import KeptFunctions, loop_calls
+from sharing.static.pointercalls import KeptFunctions, pointer_targets
 from sharing.static.roots import ThreadStructure
 from sharing.static.starts import Root
 
@@ -74,7 +74,8 @@ def _entered_runs(threads: ThreadStructure, again: Bools) -> Floats:
     base[again] = numbers.DISPATCHED
     for root in threads.roots:
         if root.function >= 0:
-            base[root.function] = max(base[root.function], numbers.MANY_THREADS if root.many else 1.0)
+            runs = numbers.MANY_THREADS if root.many else 1.0
+            base[root.function] = max(base[root.function], numbers.DISPATCHED if root.is_task else runs)
     return base
 
 
@@ -93,14 +94,14 @@ def in_threads(
     called = base & (factor >= 1.0)  # a library's: to set up and to tear down is not what it is called for
     found = perthread.threads(
         _calls(edges, factor),
-        [root.function for root in roots],
+        [(root.function, root.is_task) for root in roots],
         _calls_through_pointers(image, kept, dispatched),
         perthread.work_of(image),
         called if called.any() else base,
     )
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))
-    return dataclasses.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)
+    return msgspec.structs.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)
 
 
 def _calls(edges: Edges, factor: Floats) -> perthread.Calls:
@@ -116,4 +117,4 @@ def _calls_through_pointers(image: Image, kept: KeptFunctions, dispatched: Bools
     rows = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
     often = perthread.times(rows["loop_depth"], rows["rarity"])
     made = np.bincount(rows["function"], often, len(image.functions)).astype(np.float64)
-    return perthread.PointerCalls(made, partial(loop_calls, kept), dispatched, handed_over(image))
+    return perthread.PointerCalls(made, partial(pointer_targets, kept), dispatched, handed_over(image))

@@ -17,13 +17,23 @@ from sharing.basics import numbers as shared
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
-from sharing.model.linemap import CrowdedLine, LayoutLine, LayoutObject, LayoutSpan, SectionSummary, SpanKind
+from sharing.model.linemap import (
+    CrowdedLine,
+    LayoutLine,
+    LayoutMember,
+    LayoutObject,
+    LayoutSpan,
+    SectionSummary,
+    SpanKind,
+)
 from sharing.model.types import MAX_LEAVES, Member, TypeKind
 from sharing.static import numbers
 from sharing.static.callees import function_name
 from sharing.static.flow import LOCK_DTYPE
 
 Rows = npt.NDArray[np.int64]
+
+Users = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # who locks, who reads, who writes
 
 CHUNK_LINES = 64  # lines that are named at a time, which bounds the parts held at once
 MAX_PARTS = 1 << 16  # of one variable within a chunk; more only a hostile type has, and it then counts as untyped
@@ -41,6 +51,7 @@ class _Part:
     type: str = ""
     stride: int = 0  # of a plain array: its elements are numbered in the span's name
     one_access: bool = False  # a scalar: an instruction may touch all of it at once
+    members: tuple[_Part, ...] = ()  # that overlap, as in a union
 
 
 class LineMap:
@@ -217,7 +228,7 @@ class LineMap:
             if len(out) > MAX_PARTS:
                 return [_Part(SpanKind.VARIABLE, name, row, base, base + size, self.image.types.name(type_row))]
         # Last, since the first of two equal claims owns a byte: a member may be as large as its variable.
-        return [*out, _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
+        return [*_unions(out), _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
 
     def _span(self, part: _Part, line: int, start: int, end: int, sites: _Sites) -> LayoutSpan:
         first, last = line + start, line + end
@@ -233,6 +244,13 @@ class LineMap:
         if part.kind is SpanKind.VARIABLE:
             name = _at(self.image.variable_name(part.row), offset)
         hole = part.kind is SpanKind.HOLE
+        if part.members:
+            members, rest = self._members(part, first, last, sites)
+            lockers, readers, writers = rest
+            owner = self.image.variable_name(part.row)
+            return LayoutSpan(
+                start, end, part.kind, name, owner, offset, part.type, False, lockers, readers, writers, members
+            )
         return LayoutSpan(
             start,
             end,
@@ -246,6 +264,17 @@ class LineMap:
             () if hole else sites.functions(first, last, AccessKind.LOAD),
             () if hole else sites.functions(first, last, AccessKind.STORE, AccessKind.RMW),
         )
+
+    def _members(self, union: _Part, first: int, last: int, sites: _Sites) -> tuple[tuple[LayoutMember, ...], Users]:
+        """The members of a union with a byte in [first, last), and who locks, reads and writes it as none of them."""
+        base = int(self.image.variables["address"][union.row])
+        parts = [part for part in union.members if part.start < last and part.end > first]
+        fitting, rest = sites.fitting([(part.start, part.end, part.stride) for part in parts], first, last)
+        members = tuple(
+            LayoutMember(part.name, part.start - base, part.end - part.start, part.type, *functions)
+            for part, functions in zip(parts, fitting, strict=True)
+        )
+        return members, rest
 
 
 class _Sites:
@@ -269,6 +298,33 @@ class _Sites:
         table = table[(table["target"] >= np.uint64(start)) & (table["target"] + table["size"] <= np.uint64(end))]
         ranges = zip(table["target"].tolist(), (table["target"] + table["size"]).tolist(), strict=True)
         return sorted({span for span in ranges if span != (start, end)})
+
+    def fitting(self, members: Sequence[tuple[int, int, int]], start: int, end: int) -> tuple[list[Users], Users]:
+        """(who locks, reads and writes each member (start, end, stride) by what fits it alone; the same of the rest)
+
+        An access fits a member that begins where it does and is as large, or an element of one.
+        """
+        fits, begins = [], []
+        for first, last, stride in members:
+            size = stride if stride else last - first
+            offset = self._sites["target"] - np.uint64(first)
+            inside = (self._sites["target"] >= np.uint64(first)) & (self._sites["target"] < np.uint64(last))
+            fits.append(inside & (offset % np.uint64(size) == 0) & (self._sites["size"] == size))
+            begins.append(self._locks["address"] == np.uint64(first))
+        alone = [[one & (sum(table[1:], table[0].astype(np.int64)) == 1) for one in table] for table in (fits, begins)]
+        left = _touching(self._sites, start, end) & ~np.logical_or.reduce(alone[0])
+        at = self._locks["address"]
+        locked = (at >= np.uint64(start)) & (at < np.uint64(end)) & ~np.logical_or.reduce(alone[1])
+        return [self._users(*pair) for pair in zip(*alone, strict=True)], self._users(left, locked)
+
+    def _users(self, sites: npt.NDArray[np.bool_], locks: npt.NDArray[np.bool_]) -> Users:
+        kinds = self._sites["kind"]
+        stores = (AccessKind.STORE, AccessKind.RMW)
+        return (
+            self._named(self._locks[locks]),
+            self._named(self._sites[sites & (kinds == AccessKind.LOAD)]),
+            self._named(self._sites[sites & among(kinds, stores)]),
+        )
 
     def lockers(self, start: int, end: int) -> tuple[str, ...]:
         """Functions that lock or unlock what begins in [start, end)."""
@@ -334,6 +390,32 @@ def _joined_bits(members: Sequence[Member]) -> list[Member]:
         else:
             out.append(member)
     return out
+
+
+def _unions(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts of which some overlap, as members of unions do: those that have bytes in common made one."""
+    out: list[list[_Part]] = []
+    reach = -1
+    for part in sorted(parts, key=lambda part: (part.start, -part.end)):
+        if out and part.start < reach:
+            out[-1].append(part)
+        else:
+            out.append([part])
+        reach = max(reach, part.end)
+    return [group[0] if len(group) == 1 else _union(group) for group in out]
+
+
+def _union(parts: Sequence[_Part]) -> _Part:
+    """What overlaps, by the name that all have in front; of members without one by their own names."""
+    names = [part.name for part in parts]
+    least, most = min(names), max(names)  # what these begin with alike, all do
+    alike = next((at for at, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), min(len(least), len(most)))
+    cut = max(least.rfind(".", 0, alike), 0)
+    owner, inner = names[0][:cut], [name[cut:].lstrip(".") for name in names]
+    shown = " | ".join(dict.fromkeys(name.partition(".")[0] for name in inner))
+    name = f"{owner}.{shown}" if owner else shown
+    return _Part(SpanKind.MEMBER, name, parts[0].row, parts[0].start, max(p.end for p in parts), "union",
+                 members=tuple(parts))  # fmt: skip
 
 
 def _bits(member: Member) -> str:

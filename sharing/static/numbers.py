@@ -154,6 +154,9 @@ LINE_WEIGHT: Annotated[
     float,
     About("estimated executions", Origin.CHOSEN, "half of what is warm: two halves of one thing may be on one line"),
 ] = 2.0
+LOCK_EXTENT: Annotated[
+    int, About("bytes", Origin.CHOSEN, "of a lock, to look at the line that it may cross; a rule asks its ABI")
+] = 16
 HOT_RANK: Annotated[int, About("rank among the actors of a program", Origin.CHOSEN, "so many may be hot")] = 30
 HOT_SHARE: Annotated[
     float, About("share of a program's written actors", Origin.CHOSEN, "or this many may be hot, where that is more")
@@ -192,14 +195,6 @@ LOCK_WRAPPERS: Annotated[
 ENTRY_WRAPPERS: Annotated[
     int, About("calls from a function to the start of a thread", Origin.CHOSEN, "wrappers of threads are no deeper")
 ] = 4
-CALL_BYTES: Annotated[
-    int,
-    About("bytes", Origin.ABI, "the longest direct call of all machines that are decoded; a return behind it is more"),
-] = 5
-SLOT_CALL_BYTES: Annotated[
-    int,
-    About("bytes", Origin.ABI, "the longest call through a slot; a direct one and a return leave no stack aligned"),
-] = 6
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
 ] = 2

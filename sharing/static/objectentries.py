@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, SectionKind, SlotKind
 from sharing.static import numbers
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, functions_called
 from sharing.static.sections import within
 
 METHOD = 3  # the word of the first method, behind two words that are numbers
@@ -60,7 +60,7 @@ def calls_methods(image: Image) -> npt.NDArray[np.bool_]:
     through = own & (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD) & (calls["where"] == method)
     found = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
     found[calls["function"][through]] = True
-    callee = function_at(image, calls["callee"])
+    callee = functions_called(image)
     for _ in range(numbers.ENTRY_WRAPPERS):
         found[calls["function"][own & found[callee]]] = True
     return found[:-1]

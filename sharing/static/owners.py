@@ -5,7 +5,7 @@ Owns the reading of a row of the table of variables as words.  Which bytes are a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from sharing.basics.sourcepath import in_project
 from sharing.model.image import Image, VariableFlag
@@ -17,8 +17,7 @@ from sharing.static.shapes import Shapes
 _UNSIZED = int(VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     """A variable, by the fields that an ``Actor`` has of its owner."""
 
     name: str

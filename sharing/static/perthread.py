@@ -15,9 +15,9 @@ the others choose stands in docs/estimate.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,7 +28,7 @@ from sharing.model.image import AccessKind, Image, Table
 from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
 from sharing.static.executions import each_time, in_loop
-from sharing.static.pointercalls import LoopCalls
+from sharing.static.pointercalls import PointerTargets
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -47,8 +47,7 @@ def times(loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any]) -> Floats:
     return executions.times(loop_depth, rarity, numbers.THREAD_LOOP)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """What each function does in one run (instructions, calls through pointers), outside of loops and in loops."""
 
     straight: Floats
@@ -89,8 +88,7 @@ def work_of(image: Image) -> Work:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(msgspec.Struct, frozen=True):
     """Direct calls by caller: ``start`` is their index, ``times`` how often one run of the caller makes each.
 
     ``flow`` is how many runs of the callee that adds: as often, but around a cycle of calls, which ends.
@@ -109,12 +107,12 @@ class Calls:
         return first + np.arange(int(counts.sum())), counts
 
 
-@dataclass(frozen=True, slots=True)
-class Threads:
+class Threads(msgspec.Struct, frozen=True):
     """What each kind of thread runs (rows: roots, columns: functions).
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
-    it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around.
+    it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around,
+    ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``resting`` do nothing often but maybe, ``seldom`` nothing;
     ``parted`` are stretches of threads.
     """
@@ -122,6 +120,7 @@ class Threads:
     rates: Floats
     once: Bools
     near: Bools
+    handed: Bools
     unsure: int = 0
     resting: int = 0
     seldom: int = 0
@@ -132,7 +131,7 @@ class Threads:
         moved = {name: getattr(self, name) for name in ("unsure", "resting", "seldom")}
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
-        return Threads(self.rates[rows], self.once[rows], self.near[rows], **masks, parted=parted)
+        return Threads(self.rates[rows], self.once[rows], self.near[rows], self.handed[rows], **masks, parted=parted)
 
     def uses(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Floats:
         """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times.
@@ -165,7 +164,8 @@ class Uses:
         self._rule = each_time(sites["rarity"] if in_round is None else in_round)
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
-        steady = np.logical_or.reduce(threads.once, axis=0)[self._function] & self._looped
+        self._lives = threads.once | threads.handed
+        steady = np.logical_or.reduce(self._lives, axis=0)[self._function] & self._looped
         self._most: list[float] = np.where(steady, most * max(numbers.STEADY, 1.0), most).tolist()
 
     def each(self, at: Ints) -> Floats:
@@ -175,7 +175,8 @@ class Uses:
         for row in range(len(result)) if threads.parted else ():
             if threads.parted >> row & 1:
                 result[row] *= (self._mask[at] >> np.uint64(row) & np.uint64(1)).astype(np.float64)
-        return np.where(threads.once[:, function], result * looped * numbers.STEADY, result)
+        result = np.where(threads.once[:, function], result * looped, result)
+        return np.where(self._lives[:, function] & looped, result * numbers.STEADY, result)
 
     def often(self, rows: list[int]) -> FrequentUse:
         """Roots that write, and that use, what these accesses are to, as often as costs a program something.
@@ -208,15 +209,14 @@ class Uses:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PointerCalls:
-    """Calls through pointers: how many each run of a function has ``made``, and those that functions make ``in_loops``.
+class PointerCalls(msgspec.Struct, frozen=True):
+    """Calls through pointers: how many each run of a function has ``made``, and the ``targets`` of those of functions.
 
     They may end at all ``dispatched`` functions alike; ``handed`` are those that are handed over.
     """
 
     made: Floats
-    in_loops: Callable[[Bools], LoopCalls]
+    targets: Callable[[Bools], PointerTargets]
     dispatched: Bools
     handed: Bools
 
@@ -241,8 +241,8 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
     return total
 
 
-def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
-    """The entry and what it calls outside of loops, and so on; without what one of them calls in a loop.
+def once_of(calls: Calls, entries: Ints, made: Bools) -> Bools:
+    """The entries and what they call outside of loops, and so on; without what one of them calls in a loop.
 
     ``made``: rows of ``calls`` that are made as a rule.  What such a loop leads to further on runs often as well, also
     where it is called once more in the end: the slow path of a lock, which the loop takes.
@@ -250,7 +250,7 @@ def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
     n = len(calls.start) - 1
     once = np.zeros(n, bool)
     repeated = np.zeros(n, bool)
-    front = np.array([entry])
+    front = entries
     while len(front):
         once[front] = True
         at, _ = calls.of(front)
@@ -264,25 +264,28 @@ def once_of(calls: Calls, entry: int, made: Bools) -> Bools:
         front = front[~repeated[front]]
         repeated[front] = True
     once &= ~repeated
-    once[entry] = True
+    once[entries] = True
     return once
 
 
 def threads(
     calls: Calls,
-    entries: Sequence[int],
+    entries: Sequence[tuple[int, bool]],
     pointers: PointerCalls,
     work: Work,
     entered: Bools,
 ) -> Threads:
     """Runs of every function per million instructions of each entry's thread.
 
+    ``entries`` are (function, is it a task): one that is run again and again, whose loops are nobody's life.
+
     Where a thread's loop calls through a pointer, it calls those functions one after another that are kept at the place
-    of the pointer or, where nothing tells, that are handed over, if they are few.  An entry of -1 is a thread of
+    of the pointer or, where nothing tells, that are handed over, if they are few.  What it calls so outside of loops,
+    as a method of the object that it was handed, it runs once.  An entry of -1 is a thread of
     somebody else, who calls all of ``entered`` alike: nothing tells what the callers of a library do more often.
     """
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
-    rates, once, near = np.zeros((len(entries), n)), *np.zeros((2, len(entries), n), bool)
+    rates, once, near, handed = np.zeros((len(entries), n)), *np.zeros((3, len(entries), n), bool)
     as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
     made = calls.times >= as_a_rule
@@ -293,12 +296,12 @@ def threads(
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
         again = _total(anywhere, pointers.made)
     few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else pointers.handed & dispatched
-    for row, entry in enumerate(entries):
-        if entry >= 0:
-            once[row] = once_of(calls, entry, made)
-    loops = pointers.in_loops(np.logical_or.reduce(once, axis=0))
-    targets = (*loops.targets, np.flatnonzero(few))  # the last is of the calls of which nothing is known
-    for row, entry in enumerate(entries):
+    for row, (entry, is_task) in enumerate(entries):
+        if entry >= 0 and not is_task:
+            once[row] = once_of(calls, np.array([entry]), made)
+    made_by = pointers.targets(np.logical_or.reduce(once, axis=0))
+    targets = (*made_by.targets, np.flatnonzero(few))  # the last is of the calls of which nothing is known
+    for row, (entry, _) in enumerate(entries):
         base = np.zeros(n)
         if entry >= 0:
             base[entry] = 1.0
@@ -310,18 +313,27 @@ def threads(
         runs = spread(calls, base, once[row])
         through = numbers.POINTER_SHARE * _total(runs, pointers.made)
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
-        often = (runs * once[row])[loops.function] * loops.times
-        tasks = np.zeros(n)
-        for number in distinct(loops.group[often > 0]).tolist():
-            called = targets[number]
-            if 0 < len(called) <= numbers.FEW_TARGETS:
-                tasks[called] += float(often[loops.group == number].sum()) / len(called)
-        taken = numbers.STEADY * spread(calls, tasks)
+        often = (runs * once[row])[made_by.function] * made_by.times
+        taken = numbers.STEADY * spread(calls, _tasks(made_by, targets, often * made_by.looped, n))
+        begun = _tasks(made_by, targets, often * ~made_by.looped, n)
+        handed[row] = once_of(calls, np.flatnonzero(begun), made) & ~once[row] & (taken == 0)
+        lives = spread(calls, begun, handed[row])
         total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
         # Apart: what the loop itself does is as sure as without them.
-        rates[row] += taken * (PER_MILLION / max(total + work.of(taken, none_once), 1.0))
-    return Threads(rates, once, near, mask_of(np.array(entries) < 0))
+        total += work.of(taken, none_once) + work.of(lives, handed[row])
+        rates[row] += (taken + lives) * (PER_MILLION / max(total, 1.0))
+    return Threads(rates, once, near, handed, mask_of(np.array([entry < 0 for entry, _ in entries], bool)))
+
+
+def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: int) -> Floats:
+    """Runs of each function that calls through pointers, made so ``often`` each, add where their targets are few."""
+    tasks = np.zeros(n)
+    for number in distinct(made_by.group[often > 0]).tolist():
+        called = targets[number]
+        if 0 < len(called) <= numbers.FEW_TARGETS:
+            tasks[called] += float(often[made_by.group == number].sum()) / len(called)
+    return tasks
 
 
 def _near(calls: Calls, each: Bools, inlined: Bools, once: Bools) -> Bools:

@@ -6,9 +6,9 @@ numbers their blocks so that a block comes after those that lead to it, and inst
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -22,8 +22,7 @@ _OFFSET_MASK = np.uint64((1 << 40) - 1)
 Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Phases:
+class Phases(msgspec.Struct, frozen=True):
     """``alone``: functions that only run while one thread exists.  Sites of function f outside
     [first[f], last[f]] are sequential; 0 and 2**64-1 where f neither starts nor joins threads."""
 
@@ -55,8 +54,7 @@ def order_and_ip(
 _NEVER = np.uint64(2**64 - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedCalls:
+class OrderedCalls(msgspec.Struct, frozen=True):
     """The edges of the call graph, each with the ``program_point`` of the call in its caller."""
 
     caller: npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ Owns the bytes of each piece and which accesses are to it.  Who accesses a piece
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from sharing.basics.naming import without_internals
 from sharing.knowledge import Knowledge
@@ -17,8 +17,7 @@ from sharing.static.owners import Owner, member_name
 from sharing.static.shapes import LockMember, Shapes, lock_at
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(msgspec.Struct):
     """Bytes of a variable that are one thing to the program, and the rows of its accesses."""
 
     name: str
@@ -26,7 +25,7 @@ class Piece:
     span: Range
     lock: LockMember | None = None
     leaf: Member | None = None
-    rows: list[int] = field(default_factory=list)
+    rows: list[int] = msgspec.field(default_factory=list)
 
 
 class Splitter:
@@ -71,7 +70,7 @@ class Splitter:
         leaf = self._shapes.leaf(owner.type_row, offset)
         if leaf is None:
             return None
-        start, path = base + leaf.offset, without_internals(leaf.path)
+        start, path = base + leaf.offset, without_internals(leaf.path, leaf.via)
         if leaf.stride:
             element = (offset - leaf.offset) // leaf.stride
             start += element * leaf.stride if leaf.stride >= leaf.size else 0

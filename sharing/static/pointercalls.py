@@ -10,9 +10,9 @@ record is called there more likely than others, and others may be called there a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +21,7 @@ from sharing.model.arrays import among, union
 from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
-from sharing.static.executions import in_loop, times
+from sharing.static.executions import each_time, in_loop, times
 
 Ints = npt.NDArray[np.int64]
 
@@ -40,8 +40,10 @@ def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], functi
 class KeptFunctions:
     """What instructions and words of data keep where, for calls through pointers."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, is_library: Callable[[int], bool] | None = None) -> None:
+        """``is_library``: is the function of a row one that a program has from a library?"""
         self._image = image
+        self._is_library = is_library
         self._kept = _slots(image.kept["slot"], image.kept["where"], image.kept["function"])
         own = np.full(len(image.kept), SlotKind.ARGUMENT)
         self._stored = _slots(own, image.kept["arg"], image.kept["function"])
@@ -91,6 +93,12 @@ class KeptFunctions:
             if not fresh:
                 break
         return found
+
+    def own_first(self, rows: Iterable[int]) -> Ints:
+        """The program's own of these functions, or all where it has none there."""
+        found = sorted(rows)
+        own = [row for row in found if self._is_library is None or not self._is_library(row)]
+        return np.array(own or found, np.int64)
 
 
 class _Words:
@@ -145,28 +153,36 @@ def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class LoopCalls:
-    """Calls through pointers that functions make in loops: ``times`` in one run, ``targets`` where they are few.
+class PointerTargets(msgspec.Struct, frozen=True):
+    """Calls through pointers that functions make in loops, and as a rule outside of loops (``looped`` or not).
 
-    Of a call the functions at its slot are ``targets[group]``, unknown where ``group`` is -1.
+    ``times`` in one run, ``targets`` where they are few.  Of a call the functions at its slot are ``targets[group]``,
+    unknown where ``group`` is -1; outside of loops they are known.
     """
 
     function: Ints
     times: npt.NDArray[np.float64]
+    looped: npt.NDArray[np.bool_]
     group: Ints
     targets: tuple[Ints, ...]
 
 
-def loop_calls(kept: KeptFunctions, functions: npt.NDArray[np.bool_]) -> LoopCalls:
-    """Those of some functions, whose slots are looked up."""
+def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_]) -> PointerTargets:
+    """Those of some functions, whose slots are looked up.
+
+    Where a program's own functions are kept at a slot, those of libraries are left out: objects of all kinds have
+    functions there, and a program's loops run what the program has made.
+    """
     calls, slots = kept.calls()
-    chosen = in_loop(calls["loop_depth"]) & functions[calls["function"]]
-    calls, slots = calls[chosen], slots[chosen]
-    found = kept.at(slots[slots > 0].tolist())
+    inside = in_loop(calls["loop_depth"])
+    chosen = functions[calls["function"]] & (inside | (each_time(calls["rarity"]) & (slots > 0)))
+    calls, slots, inside = calls[chosen], slots[chosen], inside[chosen]
+    found = {slot: kept.own_first(rows) for slot, rows in kept.at(slots[slots > 0].tolist()).items()}
     few = {slot: rows for slot, rows in found.items() if 0 < len(rows) <= numbers.FEW_TARGETS}
     number = {slot: at for at, slot in enumerate(few)}
     group = np.array([number.get(slot, -1) for slot in slots.tolist()], np.int64)
+    known = inside | (group >= 0)
     often = times(calls["loop_depth"], calls["rarity"], numbers.THREAD_LOOP)
-    targets = tuple(np.array(sorted(rows), np.int64) for rows in few.values())
-    return LoopCalls(calls["function"].astype(np.int64), often, group, targets)
+    return PointerTargets(
+        calls["function"].astype(np.int64)[known], often[known], inside[known], group[known], tuple(few.values())
+    )

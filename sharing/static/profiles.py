@@ -6,8 +6,7 @@ lines (``correlate``) and does not judge them (``rules``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
@@ -22,6 +21,7 @@ from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
+from sharing.static.flow import INIT
 from sharing.static.guards import Guards, lock_uses
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
@@ -35,8 +35,7 @@ MAX_NEIGHBOURS = 64
 MAX_SPOTS = 8  # of what one function does to one actor; the others are like them
 
 
-@dataclass(slots=True)
-class _Sum:
+class _Sum(msgspec.Struct):
     """The accesses that one function makes in one direction, taken together."""
 
     rows: list[int]
@@ -80,6 +79,7 @@ class Profiler:
         self._guards = Guards(
             image, self._columns, self._origins, graph, lock_uses(image, events, knowledge, self.name_of)
         )
+        self._set_up = distinct(events["address"][events["effect"] == INIT])
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
         if threads is not None and once is not None:
@@ -123,6 +123,11 @@ class Profiler:
             self._actors[row] = known
         return known
 
+    def _is_set_up(self, span: Range) -> bool:
+        """Whether a call that is handed an address in there writes it."""
+        first, stop = np.searchsorted(self._set_up, np.array(span, np.uint64)).tolist()
+        return bool(first < stop)
+
     def within(self, start: int, size: int) -> tuple[Actor, ...]:
         """Actors with bytes in [start, start+size)."""
         row = self.image.variable_at(start)
@@ -154,6 +159,8 @@ class Profiler:
         else:
             role, kind, type_name = role_of(leaf, accesses, self._knowledge, often), "", _leaf_type(leaf)
             hot, read = (piece.span,), ()
+            if role is Role.CONSTANT and self._is_set_up(piece.span):
+                role = Role.READ_MOSTLY  # a once flag, of which code here reads whether it is done
         writes, reads = _shared(accesses)
         if leaf is not None and self._is_thread_handle(leaf):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
@@ -162,7 +169,7 @@ class Profiler:
         if of_library and owner.language == "Rust":
             # Crates make their static data once, and grow it or hook in there; what they count is the program's.
             writes = []
-            often = often and replace(often, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
+            often = often and msgspec.structs.replace(often, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
         write_guards = self._guards.of([at for at in piece.rows if self._columns.kind[at] in (STORE, RMW)])
         write_heat, read_heat, raised = self._limits.heats(writes, reads, often, guarded=bool(write_guards))
         part = lock if lock is not None else leaf
@@ -257,6 +264,7 @@ class Profiler:
                 walks=one.walks,
                 own=one.own,
                 spots=self._spots(one.rows),
+                operands=self._operands(one.rows) if atomic else (),
             )
             for (function, writes, reads, atomic, locks), one in sums.items()
         ]
@@ -269,6 +277,13 @@ class Profiler:
             rows = sorted(rows, key=lambda at: -columns.weight[at])[:MAX_SPOTS]
         return tuple(
             Spot(Point(columns.order[at], columns.mirror[at], columns.ip[at]), columns.weight[at]) for at in rows
+        )
+
+    def _operands(self, rows: list[int]) -> tuple[Range, ...]:
+        """Bytes that the sites name, as far as their number is known."""
+        columns = self._columns
+        return tuple(
+            sorted({(columns.target[at], columns.target[at] + columns.size[at]) for at in rows if columns.size[at]})
         )
 
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, union
-from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Table
-from sharing.static import numbers, rarefunctions
+from sharing.model.image import AccessKind, FunctionFlag, Image, Table
+from sharing.static import rarefunctions
 from sharing.static.administration import administrators
 from sharing.static.callees import function_at, functions_called
 from sharing.static.executions import in_loop
@@ -207,7 +207,8 @@ def _dead_ends(
 
 
 def _end_their_callers(image: Image, row: Rows) -> Bools:
-    """Functions behind several of whose calls nothing follows: a compiler leaves out what is never come to.
+    """Functions behind several of whose calls nothing follows, not even a return: a compiler leaves out what is never
+    come to.
 
     ``row``: of the function that each call leads to, -1 for none of this image.
     """
@@ -217,11 +218,8 @@ def _end_their_callers(image: Image, row: Rows) -> Bools:
     caller = calls["function"][asked]
     asked, caller = asked[known[caller]], caller[known[caller]]
     end = functions["address"][caller] + functions["size"][caller]
-    # A kernel's stack need not be aligned at a call, so that a return may stand right behind a direct one.
-    kernel = image.kind in (ImageKind.KERNEL, ImageKind.MODULE)
-    longest = numbers.CALL_BYTES if kernel else numbers.SLOT_CALL_BYTES
     first = calls["ip"][asked] == functions["address"][caller]  # what traces entries, alone in an empty function
-    last = (calls["ip"][asked] < end) & (end - calls["ip"][asked] <= longest) & ~first
+    last = (calls["ip"][asked] + calls["where"][asked] == end) & ~first
     found: Bools = np.bincount(row[asked[last]], minlength=len(functions)) > 1
     return found
 

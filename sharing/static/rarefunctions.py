@@ -6,8 +6,7 @@ lead there, is ``rarecode``'s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -21,8 +20,7 @@ Rows = npt.NDArray[np.int64]
 Addresses = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True)
-class Logs:
+class Logs(msgspec.Struct, frozen=True):
     """Functions that write to a log: those that ``always`` do, and those that look first whether they should."""
 
     always: Bools

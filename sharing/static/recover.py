@@ -28,7 +28,7 @@ def recover(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
     if not sections:
         return image
     starts, ends, locks = _ranges(image, accesses, events, knowledge)
-    keep = ~_covered(image.variables, starts)
+    keep = image.variables_at(starts) < 0
     starts, ends, locks = starts[keep], ends[keep], locks[keep]
     section_start = np.array([s.address for s in sections], np.uint64)
     section_end = np.array([s.end for s in sections], np.uint64)
@@ -71,16 +71,6 @@ def recover(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
     aliases = {int(place[row]): other for row, other in image.aliases.items()}
     counts = {**image.counts, "objects_recovered": len(objects)}
     return dataclasses.replace(image, variables=table[order], names=names, aliases=aliases, counts=counts)
-
-
-def _covered(variables: Table, addresses: Table) -> Table:
-    if not len(variables):
-        return np.zeros(len(addresses), bool)
-    row = np.searchsorted(variables["address"], addresses, "right") - 1
-    safe = np.maximum(row, 0)
-    end = variables["address"][safe] + np.maximum(variables["size"][safe], 1)
-    result: Table = (row >= 0) & (addresses < end)
-    return result
 
 
 def _ranges(image: Image, accesses: Table, events: Table, knowledge: Knowledge) -> tuple[Table, Table, Table]:

@@ -7,8 +7,8 @@ start threads are ``starts``'s, what the threads reach ``callgraph``'s.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -27,8 +27,7 @@ _MAINS = ("main", "main.main")  # the latter is Go's
 Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadStructure:
+class ThreadStructure(msgspec.Struct, frozen=True):
     """How threads start: ``base`` are functions that may be entered at any time; the rest as of ``CallGraph``."""
 
     roots: list[Root]

@@ -6,7 +6,7 @@ offset.  Knows types only, not addresses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from sharing.knowledge import Knowledge, LockAbi
 from sharing.model.image import Image
@@ -15,8 +15,7 @@ from sharing.model.types import MAX_DEPTH, MAX_VISITS, Member, TypeKind, TypeTab
 MAX_LOCKS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class LockMember:
+class LockMember(msgspec.Struct, frozen=True):
     """A lock inside a type: byte ranges are relative to the start of the type.
 
     ``count`` locks follow one another every ``stride`` bytes when it is an array's element.

@@ -23,6 +23,7 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, functions_called, names_of_callees, passed_on
 from sharing.static.functionvalues import by_go, function_objects, made_values
+from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.objectentries import calls_methods, object_entries
 
@@ -37,6 +38,7 @@ class Root:
     function: int
     many: bool  # more than one such thread can run at a time
     waited_in: frozenset[int] = frozenset()  # functions that start it, where all of these wait until it has ended
+    is_task: bool = False  # a pool's thread runs it again and again, among others
     is_part: bool = False  # a stretch of such a thread (``stretches``), another one of which has its own root
 
 
@@ -45,7 +47,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
     go = by_go(image)
-    callees = union(args["callee"], image.calls["callee"][go])
+    callees = union(args["callee"], image.calls["callee"][go | _creating(image, knowledge)])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many, waits = _asked(image, knowledge, callees)
     pointed, in_loop = _Pointed(image), _in_loop(args)
@@ -69,6 +71,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             if waiting:
                 waited.setdefault(row, []).append(int(args[at]["function"]))
 
+    for row, call in hidden_entries(image, callees, wanted):
+        start(row, int(image.calls["function"][call]), several=bool(looped[call]))
     for callee, argument in sorted(wanted) if go.any() else ():
         for row, call in made_values(image, callees[callee : callee + 1], argument):
             start(row, int(image.calls["function"][call]), several=bool(looped[call]))
@@ -92,11 +96,18 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         found.pop(starters.get(int(image.calls["callee"][call]), -1), None)
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
-    for at in _named_entries(image, knowledge, set(found)):
+    named, tasks = _named_entries(image, knowledge, set(found))
+    for at in (*named, *tasks):
         found.setdefault(at, [True])
     for row in _methods(image, set(found)):
         found.setdefault(row, []).append(True)
-    return _roots(image, found, waited), creators
+    return _roots(image, found, waited, set(tasks)), creators
+
+
+def _creating(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
+    """Calls of what creates threads by its name, of whose arguments nothing may be known."""
+    found = [address for address, name in image.callee_names.items() if knowledge.starts_thread(name)]
+    return among(image.calls["callee"], found)
 
 
 def _handed_as_objects(image: Image, mains: set[int], starters: dict[int, int]) -> Iterator[tuple[int, int]]:
@@ -123,11 +134,11 @@ def _handed_as_objects(image: Image, mains: set[int], starters: dict[int, int]) 
         asked |= fresh
 
 
-def _roots(image: Image, found: dict[int, list[bool]], waited: dict[int, list[int]]) -> list[Root]:
+def _roots(image: Image, found: dict[int, list[bool]], waited: dict[int, list[int]], tasks: set[int]) -> list[Root]:
     """``found``: by function, of each of its starts whether that makes several; ``waited``: who starts it and waits."""
     always = {at: frozenset(by) for at, by in waited.items() if len(by) == len(found.get(at, ()))}
     return [
-        Root(function_name(image, at), at, len(times) > 1 or any(times), always.get(at, frozenset()))
+        Root(function_name(image, at), at, len(times) > 1 or any(times), always.get(at, frozenset()), at in tasks)
         for at, times in sorted(found.items())
     ]
 
@@ -145,13 +156,14 @@ def _methods(image: Image, found: set[int]) -> list[int]:
     return result
 
 
-def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> list[int]:
-    """Functions that are entries by their names, but for parts of those ``found``, which call them."""
+def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[int], list[int]]:
+    """Functions that are entries by their names, but for parts of those ``found``, which call them; and tasks."""
     names = [image.names[nm] if nm >= 0 else "" for nm in image.functions["name"].tolist()]
     rows = [at for at in knowledge.thread_entries(names) if _is_qualified(names[at])]
     calls = image.calls
     parts = set(function_at(image, calls["callee"][among(calls["function"], list(found))]).tolist())
-    return [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
+    entries = [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
+    return entries, [at for at in knowledge.pool_tasks(names) if at not in found]
 
 
 def _is_qualified(name: str) -> bool:

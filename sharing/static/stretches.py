@@ -15,8 +15,8 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -40,8 +40,7 @@ Masks = npt.NDArray[np.uint64]
 Passed = tuple[tuple[int, int], ...]  # by object: arrivals made before at most, waits passed before at least
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(msgspec.Struct, frozen=True):
     """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there."""
 
     root: int
@@ -81,8 +80,7 @@ def _longest(behind: Bools) -> Ints:
     return length
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(msgspec.Struct, frozen=True):
     """An entry with the bit of each of its stretches."""
 
     line: _Line
@@ -90,8 +88,7 @@ class _Parts:
     every: int  # mask of the bits
 
 
-@dataclass(frozen=True, slots=True)
-class Stretches:
+class Stretches(msgspec.Struct, frozen=True):
     """``roots`` with one for each stretch, ``source`` by root the one that it is of, ``meets`` who may overlap it.
 
     ``parted`` is the mask of those roots that are stretches.
@@ -184,8 +181,7 @@ def _one_after_another(roots: Sequence[Root], regions: set[int], a: int, b: int)
     return (a in regions and (b in regions or roots[b].name == "main")) or (b in regions and roots[a].name == "main")
 
 
-@dataclass(frozen=True, slots=True)
-class _Object:
+class _Object(msgspec.Struct, frozen=True):
     """A barrier or a latch: the calls (CALL_DTYPE) of it, which of them arrive and which wait.
 
     ``of_region``: no object is named, it is that of all threads that run the calling function.

@@ -33,6 +33,7 @@ class Mirrors:
         self._blocks = block_of(image.blocks)
         self._mirror = image.blocks["mirror"]
         self._reached = image.blocks["reached"]
+        self._heads = self._blocks[image.blocks["head"] != 0]
 
     def of(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         """Of these blocks; where none is known the two orders are alike."""
@@ -50,6 +51,10 @@ class Mirrors:
         at = np.searchsorted(self._blocks, wanted)
         known = np.append(self._blocks, 0)[at] == wanted
         return np.where(known, np.append(self._reached, 0)[at], 0).astype(np.uint8)
+
+    def loop(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """A number of the outermost loop around each of these blocks, which are in loops."""
+        return np.searchsorted(self._heads, _key(function, order), "right").astype(np.int64)
 
 
 def in_loops(image: Image, rows: Table) -> npt.NDArray[np.uint8]:

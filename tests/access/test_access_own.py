@@ -12,7 +12,7 @@ from tests.access.conftest import Build
 from tests.access.elfplan import read_elf
 
 OWN = ("by_number", "by_member", "by_masked", "by_call", "by_spilled")
-OTHERS = ("by_shared", "by_argument", "of_nobody", "by_hash", "by_other_call")
+OTHERS = ("by_shared", "by_argument", "of_nobody", "by_hash", "by_other_call", "set_up")
 GIVEN = "by_given"  # where two ways meet: without optimization they meet in memory
 
 

@@ -38,6 +38,14 @@ def test_a_pointer_that_a_loop_moves_on_says_nothing(pointers: tuple[Elf, ScanRe
     assert called_from(*pointers, "call_each") == (SlotKind.UNKNOWN, 0)
 
 
+def test_a_loop_calls_what_was_loaded_before_it(pointers: tuple[Elf, ScanResult]) -> None:
+    assert called_from(*pointers, "call_rounds") == (SlotKind.RECORD, 8)
+
+
+def test_of_two_loads_before_a_loop_neither_is_known_to_be_called(pointers: tuple[Elf, ScanResult]) -> None:
+    assert called_from(*pointers, "call_either") == (SlotKind.UNKNOWN, 0)
+
+
 def test_functions_and_arguments_are_kept_in_records_and_variables(pointers: tuple[Elf, ScanResult]) -> None:
     elf, result = pointers
     names = [elf.names.get(at, "") for at in elf.plan.functions["address"].tolist()]

@@ -131,6 +131,17 @@ def test_jumps_within_a_function_are_no_targets() -> None:
     assert near == [BASE + 0x1000]
 
 
+def test_how_far_behind_a_pointer_an_instruction_reaches_stands_beside_its_bytes() -> None:
+    """mov 0x128(%rdi),%rax; movl $7,8(%rbx,%rcx,4); call *0x28(%rax); of the stack, before a pointer and at one."""
+    data = code("488b8728010000 c7448b0807000000 ff5028 488b442408 488b45f8 488b07")
+    (rows,) = read_instructions(X86, [(BASE, data)], IMAGE) or [None]
+    assert rows is not None
+    assert rows["other_is"].tolist() == [Holding.BEHIND] * 3 + [0] * 3
+    assert rows["other"].tolist() == [0x128, 8, 0x28, 0, 0, 0]
+    shown = [bytes(row["bytes"])[: int(row["length"])].hex() for row in rows]
+    assert shown == ["488b8700000000", "c7448b0007000000", "ff5000", "488b442408", "488b45f8", "488b07"]
+
+
 def test_fields_that_a_linker_sets_are_zero_in_instructions() -> None:
     """mov v(%rip),%rax; add $8,%rax; call; loop back; jmp *table(,%rax,8)"""
     data = code("488b0500010000 4883c008 e8 f00f0000 ebee ff24c500200100")

@@ -43,6 +43,8 @@ from sharing.model.image import SlotKind, Table, Unit
 
 X86_64 = Architecture("x86-64", 64, "little", 64, 128, True)
 AARCH64 = Architecture("aarch64", 64, "little", 64, 128, True)
+STATEMENT_BYTES = 4
+KNOWN_CALLEE = SlotKind.UNKNOWN, STATEMENT_BYTES
 CODE, IMPORTS, DATA, BSS, SECTION_BYTES = 0x1000, 0x10000, 0x20000, 0x30000, 0x8000
 
 
@@ -88,9 +90,13 @@ class Body:
     kept: list[tuple[int, str | Param, SlotKind, int]] = field(default_factory=list)
     statements: int = 0
 
+    @property
+    def size(self) -> int:
+        return STATEMENT_BYTES * max(self.statements, 1)
+
     def _ip(self) -> int:
         self.statements += 1
-        return self.address + 4 * (self.statements - 1)
+        return self.address + STATEMENT_BYTES * (self.statements - 1)
 
     def call(
         self,
@@ -309,7 +315,7 @@ class Builder:
         for row, body in enumerate(self.functions.values()):
             for ip, callee, given, loop, rarity, order, slot in body.calls:
                 called = address(callee) if callee is not None else 0
-                calls.append((ip, called, row, loop, 0, rarity, order, *slot))
+                calls.append((ip, called, row, loop, 0, rarity, order, *(KNOWN_CALLEE if called else slot)))
                 for number, value in enumerate(given):
                     if value is not None:
                         what, kind, more = _known(value, address)
@@ -320,7 +326,7 @@ class Builder:
                 params.append((ip, offset, row, size, stride, arg, kind, SiteFlag.INDEXED if stride else 0, loop))
             kept += body.kept_rows(row, address)
         bodies = enumerate(self.functions.values())
-        functions = [(body.address, 4 * max(body.statements, 1), i, 1, body.flags, 0) for i, body in bodies]
+        functions = [(body.address, body.size, i, 1, body.flags, 0) for i, body in bodies]
         return Image(
             path=self.path,
             member=None,

@@ -77,7 +77,7 @@ def test_the_finding_of_a_linked_program_is_fixed_as_it_says(run: Run, project: 
     """Its layout is the program's: `fix` is told which."""
     add_a_variable(project)
     (finding,) = json.loads(check(run, base).out)["findings"]
-    assert f"linemate fix {finding['id']} --binary FILE" in run("check", "--binary", "build/server").out
+    assert f"linemate fix {finding['id']} --binary build/server" in run("check", "--binary", "build/server").out
     fixed = run("fix", finding["id"], "--binary", "build/server")
     assert fixed.code == 0
     assert "alignas(64)" in fixed.out

@@ -44,8 +44,12 @@ def test_flags_become_options(run: Run, pipeline: Any, database: Path) -> None:
     assert (facts.database, facts.sources, facts.flags) == (FILE_NAME, ("a.c", "b.c"), ())
     assert (facts.jobs, facts.cache) == (3, None)
     assert (options.objects, options.binary, options.line_size) == ("obj", "server", 128)
-    assert (options.min_confidence, options.min_severity) == (Confidence.STATIC, Severity.MEDIUM)
+    # Beside a linked program all severities are needed: its code may raise them.
+    assert (options.min_confidence, options.min_severity) == (Confidence.STATIC, Severity.NOTE)
     assert (options.rules, options.symbols, options.fail_on) == ((RULES[0].id,), ("LOCK_*",), None)
+    (linked,) = pipeline.asked
+    assert (linked.binary, linked.line_size, linked.min_confidence) == ("server", 128, Confidence.STATIC)
+    assert (linked.rules, linked.symbols) == (options.rules, options.symbols)
 
 
 def test_flags_after_two_dashes_are_the_compilers(run: Run, pipeline: Any) -> None:

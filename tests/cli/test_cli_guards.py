@@ -14,8 +14,9 @@ from linemate import guardfile
 from linemate.cli import main
 from linemate.guardfile import PairGuard, asserts_of, guard_file, pairs_of, read_guards
 from reports import EMITTERS
+from reports.brief import rows_of
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, Participant, Severity
+from sharing.model.finding import GUARDED, Finding, Participant, Severity, SourceEdit
 from tests.builders.report import REPORT
 
 LOCK, HEAD = "struct lock { long words[4]; } lock", "long head"
@@ -52,6 +53,21 @@ class TestEnforcing:
         assert (code, finding["rule"], finding["severity"]) == (1, "guarded-pair-meets", "high")
         assert {who["name"] for who in finding["participants"]} == {"lock", "head"}
         assert "hot-lock-shares-line-0123456789" in finding["message"]
+
+    def test_a_pair_of_which_a_rule_tells_has_its_edit(self) -> None:
+        """That of the rule's finding, whose id ``fix`` knows; what is said of other pairs is none of it."""
+        import msgspec
+
+        edit = msgspec.structs.replace(FINDING.remedies[0], edits=(SourceEdit("a.c", 0, 1, ""),))
+        told = msgspec.structs.replace(FINDING, remedies=(edit, *FINDING.remedies[1:]))
+        held = msgspec.structs.replace(FINDING, id="guarded-pair-meets-1", remedies=())
+        other = msgspec.structs.replace(held, participants=(held.participants[0], held.participants[0]))
+        found = guardfile.with_edits([held, other], [told])
+        assert found[0].id == held.id
+        assert found[0].remedies[0].text == f"{edit.text} (linemate fix {FINDING.id} shows it as a diff)"
+        assert (found[0].remedies[0].edit, found[0].remedies[0].edits) == (edit.edit, ())
+        assert found[1] == other
+        assert guardfile.with_edits([held], []) == [held]
 
     def test_a_pair_on_neighbouring_lines_is_none(self, tmp_path: Path, guards: Path) -> None:
         binary = program(tmp_path, "apart", f"{LOCK} {APART} = {{{{1}}}}", f"{HEAD} {APART} = 1")
@@ -192,3 +208,80 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, why: str) -> 
         read_guards(str(path))
     assert str(refused.value).startswith(str(path))
     assert why in str(refused.value)
+
+
+class TestSaying:
+    """A broken guard is what the run is about: a first sentence and a row of its own say so."""
+
+    @pytest.fixture
+    def broken(self) -> Finding:
+        import msgspec
+
+        return msgspec.structs.replace(
+            FINDING, id="guarded-pair-meets-0123456789", rule=GUARDED, severity=Severity.HIGH, remedies=()
+        )
+
+    def test_it_has_its_own_row_beside_a_worse_finding_of_its_line(self, broken: Finding) -> None:
+        assert broken.severity.rank < FINDING.severity.rank
+        assert [row.worst.id for row in rows_of([FINDING, broken])] == [FINDING.id, broken.id]
+
+    def test_others_of_one_line_stay_one_row(self) -> None:
+        import msgspec
+
+        other = msgspec.structs.replace(FINDING, id="other", severity=Severity.LOW)
+        assert [row.others for row in rows_of([FINDING, other])] == [[other]]
+
+    @pytest.mark.parametrize("format_name", ["text", "markdown"])
+    def test_the_first_sentence_names_it(self, broken: Finding, format_name: str) -> None:
+        import msgspec
+
+        names = " / ".join(who.full_name for who in broken.participants)
+        for findings, said in (((FINDING, broken), True), ((FINDING,), False)):
+            report = msgspec.structs.replace(REPORT, findings=findings)
+            text = " ".join(EMITTERS[format_name].render(report).replace("\\", "").replace("`", "").split())
+            assert (f"1 guard is broken: {names}; {len(findings)} finding" in text) == said
+
+    def test_names_of_it_cannot_write_to_the_terminal(self, broken: Finding) -> None:
+        import msgspec
+
+        who = msgspec.structs.replace(broken.participants[0], name="a\x1b[2J")
+        report = msgspec.structs.replace(
+            REPORT, findings=(msgspec.structs.replace(broken, participants=(who, *broken.participants[1:])),)
+        )
+        assert "\x1b[2J" not in EMITTERS["text"].render(report)
+
+
+class TestAsserting:
+    """A finding parts a name into variable and member as it has found it; an assertion takes the name whole."""
+
+    @staticmethod
+    def about(*names: tuple[str, str]) -> Finding:
+        import msgspec
+
+        plain = FINDING.participants[0]
+        people = [
+            msgspec.structs.replace(plain, name=name, member=member, readers=("lookup",), writers=(), lockers=())
+            for name, member in names
+        ]
+        return msgspec.structs.replace(FINDING, participants=tuple(people))
+
+    def test_members_are_known_by_their_whole_names(self) -> None:
+        text, notes = asserts_of([self.about(("cache.lock", ""), ("cache", "hits"), ("cache.entries", ""))], 64)
+        assert notes == []
+        assert text.count("static_assert") == 1
+        assert "offsetof(__typeof__(cache), lock) / 64" in text
+        assert "offsetof(__typeof__(cache), hits) / 64" in text
+
+    def test_a_pair_of_members_behind_a_pair_of_variables_is_asserted(self) -> None:
+        import msgspec
+
+        finding = self.about(("other", ""), ("cache.lock", ""), ("cache.hits", ""))
+        users = ("a", "b", "c")
+        people = zip(finding.participants, users, strict=True)
+        apart = tuple(msgspec.structs.replace(who, readers=(user,)) for who, user in people)
+        text, _ = asserts_of([msgspec.structs.replace(finding, participants=apart)], 64)
+        assert text.count("static_assert") == 1
+
+    def test_members_of_two_variables_are_no_pair(self) -> None:
+        finding = self.about(("cache.lock", ""), ("queue.head", ""))
+        assert asserts_of([finding], 64) == ("", [f"{finding.id}: is not about two members of one variable"])

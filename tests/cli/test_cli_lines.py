@@ -157,6 +157,17 @@ def test_what_is_not_there_is_said_with_the_nearest_name(run: Run, program: Path
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(f"linemate: error: {program}: {message}")
     assert result.err.count("\n") == 1
+    assert "debug information" not in result.err  # it has
+
+
+def test_a_file_without_types_says_so_where_a_name_is_not_found(run: Run, stripped: Path) -> None:
+    result = run("lines", str(stripped), "statistics")
+    assert result.code == 2
+    again = f"`linemate lines --debuginfod {stripped} statistics`"
+    assert "no debug information: a build with -g has it" in result.err
+    assert again in result.err
+    assert "--debug-file FILE" in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_without_a_symbol_the_writable_sections_are_summarised(run: Run, program: Path) -> None:

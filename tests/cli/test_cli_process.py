@@ -89,3 +89,39 @@ def test_little_questions_import_little(arguments: tuple[str, ...], more: set[st
     imported = {line.rpartition("|")[2].strip() for line in process.stderr.splitlines()}
     heavy = {"rich", "jinja2", "networkx", "elftools", "elfscan", "jsonschema"}
     assert imported & (heavy | more) == set()
+
+
+AT_THE_END = """
+import atexit, os, sys
+from linemate.__main__ import main
+def state():
+    tasks = len(os.listdir("/proc/self/task"))
+    print(tasks, "OPENBLAS_NUM_THREADS" in os.environ, "numpy" in sys.modules, file=sys.stderr)
+atexit.register(state)
+main()
+"""
+
+
+def test_a_run_starts_no_threads_for_matrices_and_does_what_is_left_for_its_end() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", AT_THE_END, "rules"], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert process.stderr == "1 False True\n"
+
+
+WITH_A_THREAD = """
+import threading
+from linemate.__main__ import main
+def late():
+    threading.main_thread().join()
+    print("late", flush=True)
+threading.Thread(target=late).start()
+main()
+"""
+
+
+def test_a_thread_that_still_works_is_waited_for() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", WITH_A_THREAD, "rules"], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert process.stdout.endswith("\nlate\n")

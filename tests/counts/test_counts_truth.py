@@ -13,6 +13,7 @@ import pytest
 
 from analyzer.run import run_facts
 from bench.truth import subject
+from bench.truth.apart import Places
 from bench.truth.build import wrapper
 from bench.truth.corpus import Compared
 from bench.truth.misses import misses
@@ -25,6 +26,8 @@ from linemate.options import FactsRequest
 from pmu.counts import read_executions
 from sharing.knowledge import default_knowledge
 from sharing.model.executions import Executions
+from sharing.model.ways import Points
+from sharing.rules.numbers import NEAR_BYTES
 from sharing.static import callgraph
 from tests.builders.callgrind import Out
 from tests.builders.image import Builder
@@ -94,6 +97,38 @@ def test_a_run_that_shares_none_has_none(counted: Counted, flags: tuple[str, ...
     assert sum(share.part for share in found.precision.values()) == 0
 
 
+def test_what_each_thread_uses_with_the_other_thing_separate_lines_would_not_spare(counted: Counted) -> None:
+    ((one, truth),) = judged_run(counted("both.c", "-fPIE", "-pie"))
+    found = score(one, truth)
+    both = {u.actor.name for u in found.used if u.uses > 1000}
+    assert both >= {"shared", "shared+0x8"}  # as often as in the program that shares a line
+    assert found.lines == {}
+
+
+class TestUsesApart:
+    """Of ten uses by each of two threads, those made without the other thing."""
+
+    @staticmethod
+    def apart(order: int, mirror: int, ip: int, function: int = 0) -> list[float]:
+        """Uses of a place at (1, 1, 0) without one here, which the second thread makes four times."""
+        at = Points(np.array([1, order]), np.array([1, mirror]), np.array([0, ip]))
+        places = Places(np.array([0, function]), at, np.array([[10.0, 10.0], [10.0, 4.0]]))
+        return list(places.apart(np.array([0]), np.array([1])))
+
+    def test_the_same_way_counts_as_often_as_both_were_made(self) -> None:
+        assert self.apart(2, 2, 8) == [0.0, 6.0]
+
+    def test_the_other_arm_of_a_branch_does_not(self) -> None:
+        assert self.apart(2, 0, 8) == [10.0, 10.0]
+
+    def test_far_away_in_the_function_does_not(self) -> None:
+        assert self.apart(2, 2, NEAR_BYTES) == [0.0, 6.0]
+        assert self.apart(2, 2, NEAR_BYTES + 1) == [10.0, 10.0]
+
+    def test_another_function_does_not(self) -> None:
+        assert self.apart(2, 2, 8, function=1) == [10.0, 10.0]
+
+
 def test_what_is_true_does_not_depend_on_how_a_file_is_seen(counted: Counted) -> None:
     run = counted("pair.c", "-g", "-fPIE", "-pie")
     bare = run.binary.with_name("program.stripped")
@@ -133,8 +168,10 @@ def test_misses_are_told_with_what_they_were_made_of(counted: Counted) -> None:
 
 
 def test_the_page_names_the_program_and_its_misses(counted: Counted) -> None:
-    found = scored(counted("pair.c", "-fPIE", "-pie"))
-    text = page([Compared(MADE, tuple(found)), Compared(MADE, why_not="other: is another build here")])
+    (one,) = scored(counted("pair.c", "-fPIE", "-pie"))
+    assert "shared, and not found" not in page([Compared(MADE, (one,))])
+    missed = replace(one, found=frozenset())
+    text = page([Compared(MADE, (missed,)), Compared(MADE, why_not="other: is another build here")])
     assert "| server |" in text
     assert "`line 0x4080: shared / shared+0x8" in text
     assert "- other: is another build here" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from elfscan.debug.debugfile import DebugLinks, build_id_file, build_id_of, find
 from linemate import debuginfod
 from linemate.cli import main
 from linemate.debuginfod import find_debug_files
-from linemate.distribution import distribution, package_of, where_names_are
+from linemate.distribution import distribution, package_of, unpacked_from, where_names_are
 from sharing.model.errors import LinemateError
 
 SOURCE = "struct pair { long a, b; } pair; int main(void) { return (int)pair.a; }\n"
@@ -132,7 +133,7 @@ def test_that_nobody_answered_stands_in_the_report_with_another_way(
     main(["audit", str(split.program), "--debuginfod", "-o", str(out), "--fail-on", "never"])
     notes = json.loads(out.read_text())["coverage"]["notes"]
     assert notes[0].startswith(f"debuginfod: {split.program}: http://127.0.0.1:1: ")
-    assert "the package PACKAGE-dbgsym" in notes[1]
+    assert "the debug package of its distribution" in notes[1]
     assert "--debug-file FILE" in notes[1]
     assert capfd.readouterr().err.count("http://127.0.0.1:1: ") == 1  # the report went elsewhere
     main(["audit", str(split.program), "--debuginfod", "--fail-on", "never"])
@@ -231,12 +232,54 @@ def test_the_distribution_decides_where(release: str, server: str, archive: str,
 def test_the_package_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "bash.list").write_text("/.\n/bin\n/bin/bash\n/usr/bin/bashbug\n")
     (tmp_path / "libc6:amd64.list").write_text("/usr/lib/x86_64-linux-gnu/libc.so.6\n")
+    (tmp_path / "aa.list").mkdir()
+    (tmp_path / "ab.list").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "ac.list")
     assert package_of("/usr/bin/bash", tmp_path) == "bash"  # /bin is a link to /usr/bin
     assert package_of("/usr/lib/x86_64-linux-gnu/libc.so.6", tmp_path) == "libc6"
     assert package_of("/usr/bin/bashb", tmp_path) == ""
 
 
+def test_a_file_that_was_unpacked_is_of_the_package_that_has_its_path(tmp_path: Path) -> None:
+    lists = tmp_path / "lists"
+    lists.mkdir()
+    (lists / "server-core.list").write_text("/.\n/usr/sbin/served\n")
+    for path, package in (("old/usr/sbin/served", "server-core"), ("usr/sbin/other", ""), ("sbin/served", "")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+        assert unpacked_from(str(tmp_path / path), lists) == package
+
+
 def test_a_file_of_ones_own_has_no_hint(split: Split) -> None:
-    assert where_names_are(str(split.program)) == ""
+    assert where_names_are(str(split.program), again="linemate audit --debuginfod FILE") == ""
     if shutil.which("dpkg"):
-        assert "dpkg-dbgsym" in where_names_are(shutil.which("dpkg") or "")
+        found = where_names_are(shutil.which("dpkg") or "", again="linemate audit --debuginfod FILE")
+        assert "apt install dpkg-dbgsym" in found
+        assert "`linemate audit --debuginfod FILE` fetches it" in found
+
+
+def test_a_file_of_a_distribution_has_the_command_and_no_package_that_nobody_knows(tmp_path: Path) -> None:
+    path = tmp_path / "unpacked/usr/sbin/such-a-server-is-in-no-package"
+    path.parent.mkdir(parents=True)
+    path.write_text("")
+    for asked, told in ((False, "`linemate explain --debuginfod a b` fetches it from"), (True, "the debug package of")):
+        found = where_names_are(str(path), again="linemate explain --debuginfod a b", asked=asked)
+        assert told in found
+        assert "servers have no" not in found
+        assert "PACKAGE" not in found
+        assert "apt install" not in found
+
+
+def test_servers_have_nothing_only_if_one_of_them_said_so(
+    server: Server, split: Split, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "unpacked/usr/sbin/such-a-server-is-in-no-package"
+    path.parent.mkdir(parents=True)
+    shutil.copy(split.program, path)
+    for urls, said in ((server.url, True), ("http://127.0.0.1:1", False), (f"http://127.0.0.1:1 {server.url}", True)):
+        monkeypatch.setenv(debuginfod.URLS, urls)
+        denied = find_debug_files([str(path)], asked=True, say=lambda text: None)
+        assert (str(path) in denied) == said
+        found = where_names_are(str(path), again="linemate audit", asked=True, denied=bool(denied))
+        assert ("servers have no debug information" in found) == said
+        assert ("no server gave any" in found) != said

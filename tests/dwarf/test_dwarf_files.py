@@ -302,9 +302,17 @@ class TestSeparate:
         with pytest.raises(Malformed, match=why):
             self.look(separated, explicit=str(path))
 
-    def test_an_explicit_file_without_debug_information_is_an_error(self, separated):
-        with pytest.raises(Malformed, match="no debug information"):
-            self.look(separated, explicit=str(separated[0]))
+    def test_an_explicit_file_without_debug_information_is_taken_for_its_symbols(self, separated):
+        found = self.look(separated, explicit=str(separated[0]))
+        assert found.main is None
+        assert found.symbols is not None
+        assert found.symbols.path == str(separated[0])
+        assert "its symbols alone" in found.problems[0]
+
+    def test_an_explicit_file_without_debug_information_or_symbols_is_an_error(self, separated, run, tmp_path):
+        run("strip", "-s", "-o", tmp_path / "bare", separated[0])
+        with pytest.raises(Malformed, match="neither debug information nor symbols"):
+            self.look(separated, explicit=str(tmp_path / "bare"))
 
     def test_a_package_beside_the_binary_is_named(self, separated):
         path = separated[0]

@@ -173,3 +173,16 @@ def test_a_file_that_takes_too_long_is_given_up(programs: Path, monkeypatch: pyt
     with Spool(options := AuditOptions("")) as spool:
         report = audit_files(files_of([str(programs / "fast")]), options, 1, spool)
     assert report.coverage.notes == (f"not audited: {programs / 'fast'}: not done after 0.2 s",)
+
+
+@pytest.mark.parametrize(("quiet", "told"), [((), True), (("-q",), False)])
+def test_a_report_that_goes_to_a_file_is_told_of_on_the_terminal(
+    programs: Path, tmp_path: Path, quiet: tuple[str, ...], told: bool
+) -> None:
+    out = tmp_path / "report.html"
+    code, said = audit("--format", "html", *quiet, "--resume", str(programs), "-o", str(out))
+    assert code == 3
+    lines = said.splitlines()
+    assert any(f"4 files audited; the report is in {out}" in line for line in lines) == told
+    assert any("findings: " in line and "high" in line for line in lines) == told
+    assert any("incomplete (exit code 3): 1 not audited" in line for line in lines) == told

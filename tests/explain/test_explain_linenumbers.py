@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sharing.explain import numbers
+from sharing.explain.bodychanges import sorted_out
 from sharing.explain.code import Code
-from sharing.explain.linenumbers import Calls, Moves, line_numbers, moved_numbers
+from sharing.explain.moves import Calls, Forms, Moves, forms_of, moved_numbers
 from sharing.model.arch import machine_named
 from sharing.model.comparison import CauseKind
 from sharing.model.instructions import INSTRUCTION_DTYPE
@@ -90,6 +92,76 @@ def test_the_line_of_a_single_assertion_is_no_change(
         assert CauseKind.CODE in [cause.kind for cause in found.causes]
 
 
+LOG = """
+#include <pthread.h>
+{added}
+long total[64], seen[8];
+__attribute__((noinline)) void note(const char *what, long n, int line) {{ seen[n & 7] += *what + line; }}
+__attribute__((noinline)) long put(long n) {{
+  note("put", n, {first});
+  total[n & 63] += n;
+  return total[n & 7];
+}}
+__attribute__((noinline)) long take(long n) {{
+  note("take", n, {second});
+  total[n & 31] -= n{edit};
+  return total[n & 15];
+}}
+static void *work(void *unused) {{
+  for (long i = 0; i < 100000000; i++) total[i & 7] += put(i & 1023) + take(i);
+  return unused;
+}}
+int main(void) {{
+  pthread_t one, two;
+  pthread_create(&one, 0, work, 0), pthread_create(&two, 0, work, 0);
+  pthread_join(one, 0), pthread_join(two, 0);
+  return total[3] == 4;
+}}
+"""
+
+
+def logging(
+    folder: Path, name: str, *, added: str = "", first: str = "__LINE__", second: str = "8", edit: str = ""
+) -> Path:
+    text = LOG.format(added=added, first=first, second=second, edit=edit)
+    (folder / f"{name}.c").write_text(text)
+    subprocess.run(["gcc", "-O2", "-rdynamic", "-s", "-pthread", f"{name}.c", "-o", name], cwd=folder, check=True)
+    return folder / name
+
+
+@pytest.mark.parametrize("second", ["8", "__LINE__"], ids=["one", "two that moved alike"])
+def test_a_single_number_that_may_be_a_line_comes_behind_all_that_is_real(
+    explained: Explain, tmp_path: Path, second: str
+) -> None:
+    """The call is made each time around: nothing but the number says that it is one."""
+    old = logging(tmp_path, "old", second=second)
+    found = explained(old, logging(tmp_path, "new", added="// one\n// two", second=second))
+    (cause,) = found.causes
+    assert (cause.kind, cause.strength) == (CauseKind.CODE, numbers.MAY_BE_LINE)
+    assert "may be a line number of the source" in cause.summary
+    number = LOG[: LOG.index('note("put')].count("\n") + 1
+    assert f"{number}, now {number + 1}" in cause.summary
+    real = explained(old, logging(tmp_path, "real", added="// one\n// two", second=second, edit=" ^ 5"))
+    (cause,) = (c for c in real.causes if c.kind is CauseKind.CODE)
+    assert cause.strength >= numbers.CHANGED_LEAST
+    assert cause.summary.startswith("1 busy function changed")
+    assert "1 function hands another number to a call and is else the same" in cause.evidence[-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("40", "48"), ("50", "60"), ("1000", "1400"), ("13", "1013"), ("0", "7")],
+    ids=["sizes", "limits", "far", "farther", "off and on"],
+)
+def test_numbers_that_lines_seldom_are_changed_the_code(
+    explained: Explain, tmp_path: Path, before: str, after: str
+) -> None:
+    old, new = (logging(tmp_path, f"at_{number}", first=number) for number in (before, after))
+    (cause,) = (c for c in explained(old, new).causes if c.kind is CauseKind.CODE)
+    assert cause.strength >= numbers.CHANGED_LEAST
+    assert "line number" not in cause.summary
+
+
 def test_a_constant_of_several_functions_is_a_change_of_each(explained: Explain, tmp_path: Path) -> None:
     """All go from one number to one other: lines would each be another one."""
     found = explained(built(tmp_path, "old"), built(tmp_path, "new", limit=1002))
@@ -112,15 +184,15 @@ def test_numbers_are_lines_where_different_ones_moved_alike(
     moves: dict[int, set[tuple[int, int]] | None], lines: set[int]
 ) -> None:
     changed = {key: None if one is None else Moves(frozenset(one)) for key, one in moves.items()}
-    assert line_numbers(changed) == lines
+    assert sorted_out(changed).lines == lines
 
 
 def test_a_number_for_the_last_call_alone_is_no_change() -> None:
     last = Moves(last=frozenset({(10, 13)}))
-    assert line_numbers({1: last, 2: Moves(frozenset({(10, 13)}))}) == {1}
-    assert line_numbers({1: Moves(frozenset({(7, 4096)}), last.last)}) == set()
+    assert sorted_out({1: last, 2: Moves(frozenset({(10, 13)}))}).lines == {1}
+    assert sorted_out({1: Moves(frozenset({(7, 4096)}), last.last)}).lines == set()
     more = {2: Moves(frozenset({(20, 23)})), 3: Moves(frozenset({(30, 33)}))}
-    assert line_numbers({1: last, **more}) == {1, 2, 3}  # it tells how far lines moved
+    assert sorted_out({1: last, **more}).lines == {1, 2, 3}  # it tells how far lines moved
 
 
 @pytest.mark.parametrize(
@@ -138,9 +210,9 @@ def test_a_number_for_the_last_call_alone_is_no_change() -> None:
 def test_only_numbers_that_are_loaded_may_be_lines(old: bytes, new: bytes, moves: set[tuple[int, int]] | None) -> None:
     machine = machine_named("x86-64")
     assert machine is not None
-    found = moved_numbers(code(old), code(new), machine.number_loads)
+    found = moved_numbers(code(old), code(new), forms_of(machine))
     assert found == (None if moves is None else Moves(frozenset(moves)))
-    assert moved_numbers(code(old), code(new), b"") == moved_numbers(code(old), None, machine.number_loads) is None
+    assert moved_numbers(code(old), code(new), Forms()) == moved_numbers(code(old), None, forms_of(machine)) is None
 
 
 @pytest.mark.parametrize(
@@ -160,9 +232,10 @@ def test_a_number_is_for_the_call_that_code_goes_straight_on_to(between: bytes, 
     assert machine is not None
     old, new = (code(bytes([0xBA, line, 0, 0, 0]), between, b"\xe8\0\0\0\0", b"\x90") for line in (10, 13))
     calls = Calls(np.array([5 + len(between)]), np.array([seldom]))
-    found = moved_numbers(old, new, machine.number_loads, machine.leaves, calls)
+    found = moved_numbers(old, new, forms_of(machine), calls)
     number = frozenset({(10, 13)})
-    assert found == (Moves(last=number) if is_last else Moves(number))
+    handed = {number} if between.startswith(b"\x8d") else set()
+    assert found == (Moves(last=number) if is_last else Moves(number, handed=frozenset().union(*handed)))
 
 
 def test_a_call_that_nothing_follows_is_the_last() -> None:
@@ -170,14 +243,14 @@ def test_a_call_that_nothing_follows_is_the_last() -> None:
     assert machine is not None
     calls = Calls(np.array([5]), np.array([False]))
     number = frozenset({(10, 13)})
-    for behind, moves in (((), Moves(last=number)), ((b"\x90",), Moves(number))):
+    for behind, moves in (((), Moves(last=number)), ((b"\x90",), Moves(number, handed=number))):
         old, new = (code(bytes([0xBA, line, 0, 0, 0]), b"\xe8\0\0\0\0", *behind) for line in (10, 13))
-        assert moved_numbers(old, new, machine.number_loads, machine.leaves, calls) == moves
+        assert moved_numbers(old, new, forms_of(machine), calls) == moves
     old, new = (code(bytes([0xBA, line, 0, 0, 0]), b"\xe9\0\0\0\0") for line in (10, 13))
     for side in (old, new):
         assert side.instructions is not None
         side.instructions["jumps"][1] = 1  # to another function, which comes back for this one
-    assert moved_numbers(old, new, machine.number_loads, machine.leaves, calls) == Moves(number)
+    assert moved_numbers(old, new, forms_of(machine), calls) == Moves(number, handed=number)
 
 
 def test_a_number_before_a_branch_is_not_for_the_call_behind_it() -> None:
@@ -188,7 +261,7 @@ def test_a_number_before_a_branch_is_not_for_the_call_behind_it() -> None:
         assert side.instructions is not None
         side.instructions["jumps"][1] = 1
     calls = Calls(np.array([7]), np.array([True]))
-    assert moved_numbers(old, new, machine.number_loads, machine.leaves, calls) == Moves(frozenset({(10, 13)}))
+    assert moved_numbers(old, new, forms_of(machine), calls) == Moves(frozenset({(10, 13)}))
 
 
 def code(*instructions: bytes) -> Code:

@@ -84,3 +84,25 @@ def test_a_member_of_another_name_is_another_member(build: Build, explained: Exp
     worse = layout(explained(build(BEFORE), build(renamed)).causes)
     assert worse is not None
     assert worse.strength < 0.9
+
+
+def test_a_record_that_grew_by_a_member_is_named(build: Build, explained: Explain) -> None:
+    record = (
+        "_Alignas(64) struct {{ volatile long in; volatile char name[8]; {} }} cache;\n#define traffic (&cache - 1){}"
+    )
+    old = build(record.format("", "\n#define out name[0]"))
+    new = build(record.format("volatile long out;", ""))
+    worse = layout(explained(old, new).causes)
+    assert worse is not None
+    assert worse.summary.startswith("`cache` grew from 16 to 24 bytes (new: member `out`); ")
+    assert "cache" in worse.symbols
+
+
+def test_no_summary_begins_without_a_subject(build: Build, explained: Explain) -> None:
+    renamed = "_Alignas(64) struct traffic { volatile long in, sent; char rest[112]; } traffic[2];\n#define out sent"
+    for old, new in ((BEFORE, renamed), (renamed, BEFORE)):
+        for cause in explained(build(old), build(new)).causes:
+            assert cause.summary[:1].strip(" ,;"), cause.summary
+    gone = layout(explained(build(renamed), build(BEFORE)).causes)
+    assert gone is not None
+    assert gone.summary.startswith("member `[1].sent` of `traffic` is gone; ")

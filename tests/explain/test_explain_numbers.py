@@ -14,17 +14,21 @@ from sharing.explain import numbers
 from sharing.explain.activity import observe
 from sharing.explain.behind import Reach, Touch, behind
 from sharing.explain.bench import over_conditions
+from sharing.explain.bodychanges import Bodies, sorted_out
 from sharing.explain.causes.base import ranked
 from sharing.explain.causes.fewerlocks import Locks, are_fewer, cause_of
+from sharing.explain.causes.functions import may_be_lines
+from sharing.explain.causes.grown import grown
 from sharing.explain.causes.layout import severity_of
 from sharing.explain.compare import ExplainOptions, compare, explain
 from sharing.explain.contention import of_machine
 from sharing.explain.dispersion import BLOCKS
 from sharing.explain.exercised import exercised
-from sharing.explain.linenumbers import Moves, line_numbers
+from sharing.explain.growth import Growth
 from sharing.explain.losses import loss_of
+from sharing.explain.moves import Moves
 from sharing.explain.records import Record
-from sharing.explain.samples import Profile, compare_profiles, with_profiles
+from sharing.explain.samples import Profile, compare_profiles, raised, with_profiles
 from sharing.explain.signature import read_signature
 from sharing.explain.statistics import Effect, compare_counts, compare_samples
 from sharing.explain.tables.base import Measurement
@@ -38,6 +42,7 @@ from sharing.model.profile import Heat
 from tests.builders.image import BSS, Builder, threads
 from tests.builders.recorded import Recorded, attribution, ticks
 from tests.explain.layouts import Var, laid
+from tests.explain.test_explain_added import ADD, COUNTS, LOAD, RETURN, only
 from tests.explain.test_explain_suspects import asked, needing
 
 GCC, OLD_GCC = "GNU C17 12.2.0 -O2", "GNU C17 11.4.0 -O2"
@@ -325,14 +330,53 @@ def locks(heat: Heat) -> object:
     return cause_of(builds, old, new, improves=False)
 
 
+LOADED = frozenset({(20, 33)})
+HANDED: dict[int, Moves | None] = {1: Moves(LOADED, handed=LOADED)}
+
+
+def grew(by: int = 16) -> object:
+    """A word of every busy function that reaches three members of a record."""
+    members = frozenset((at, at + by) for at in (8, 24, 40))
+    moves: dict[int, Moves | None] = {row: Moves(members=members) for row in range(100)}
+    moves |= {100 + row: Moves(members=frozenset({(0, by)})) for row in range(3)}
+    return [(one.first, one.mostly, sorted(one.functions)) for one in sorted_out(moves).grown]
+
+
+def strength_of_growth(by: int) -> object:
+    builds = compare(counters(), counters(), default_knowledge(), ExplainOptions())
+    found = Bodies(np.zeros(0, np.int64), grown=(Growth(8, 8, by, frozenset({0}), of_functions=False),), sizes=(None,))
+    return [cause.strength for cause in grown(builds, found)]
+
+
+def a_line_perhaps() -> object:
+    builds = compare(counters(), counters(), default_knowledge(), ExplainOptions())
+    return may_be_lines(builds, {"put": "20, now 33"}).strength
+
+
+def beside_an_access() -> bool:
+    return only((LOAD, RETURN), (LOAD, ADD, COUNTS, RETURN))
+
+
 LINES = {n: Moves(frozenset({(10 * n, 10 * n + 3)})) for n in (1, 2, 3)}
 ROWS: list[Row] = [
-    ("LAST_LINE", 20, lambda: line_numbers(LINES)),
-    ("LINES_MOVED", 4, lambda: line_numbers(LINES)),
+    ("LAST_LINE", 20, lambda: sorted_out(LINES).lines),
+    ("LINES_MOVED", 4, lambda: sorted_out(LINES).lines),
+    ("LINE_MOVE", 5, lambda: sorted_out(HANDED).maybe),
+    ("ROUND", 1, lambda: sorted_out(HANDED).maybe),
+    ("ROUND_DECIMAL", 1, lambda: sorted_out(HANDED).maybe),
+    ("MAY_BE_LINE", 0.3, a_line_perhaps),
+    ("GREW_IN", 4, grew),
+    ("MEMBERS_MOVED", 5, grew),
+    ("GREW_ELSEWHERE", 0.5, grew),
+    ("GREW", 0.3, lambda: strength_of_growth(16)),
+    ("GREW_BY_LINES", 0.3, lambda: strength_of_growth(64)),
     ("ALPHA", 1e-9, lambda: compare_samples([10.0, 11, 12, 13, 14], [20.0, 21, 22, 23, 24]).significant),
     ("LEVEL", 0.5, samples),
     ("MIN_PAIRS", 100, lambda: cells(8)),
     ("RISE", 1.0001, without_a_rise),
+    ("NO_RISE", 0.1, without_a_rise),
+    ("RAISED", 0.1, lambda: raised(0.5, single=False)),
+    ("RAISED_BY_ONE", 0.1, lambda: raised(0.5, single=True)),
     ("SIDE_PART", 0.001, lambda: compare_counts([4], [100], 10**4, 10**4, work=Work("qps", 2.0, 1.9, 2.1))[0].dearer),
     ("MAIN_PART", 0.05, lambda: compare_counts([900], [900], 9000, 9000, work=Work("qps", 2.0, 1.9, 2.1))[0].as_dear),
     ("MATTERS", 0.01, lost),
@@ -372,6 +416,7 @@ ROWS: list[Row] = [
     ("MET_NOTE", 0.99, met),
     ("HOT_ONLY", 0.5, lambda: of(in_one_function(256), in_one_function(8))),
     ("ADDED_PAIR", 1.0, lambda: of(counters(0), counters())),
+    ("BESIDE_ACCESS", 0, beside_an_access),
     ("SPLIT_NOW", 0.1, lambda: of(counters(256), counters(256, start=BSS + 60))),
     ("BY_LAYOUT", 0.1, listings),
     ("CHANGED_LEAST", 0.1, changed),

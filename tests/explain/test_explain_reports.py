@@ -42,7 +42,7 @@ from sharing.model.comparison import (
     Straddle,
     SymbolChange,
 )
-from sharing.model.finding import Confidence, Coverage, Target
+from sharing.model.finding import NAMES, Confidence, Coverage, Target
 from tests.builders.report import REPORT
 from tests.explain.layouts import Var, laid
 from tests.schema_paths import required_paths, without
@@ -86,7 +86,7 @@ def comparison(name: str = "LOCK_open", other: str = "unused_tables") -> Compari
         (RuledOut(CauseKind.DEPENDENCY, name),),
         (change,),
         (run,),
-        (Straddle(name, "0x10", 8, True, 1.0, True),),
+        (Straddle(name, "0x10", 8, True, 1.0, True, "low"),),
         (ShareChange(name, name, "lock", 0, 5, 0.0, 0.1, None, 1.5, None, 0.01),),
         (SampledChange(name, SampledKind.MEMBER, name, "0x1074200", 0, 5, 0.0, 0.1, None, 1.5, None, 0.01),),
         (MeasuredChange(name, {name: other}, 1.0, 2.0, 1.0, None, None, None, (1, 1), False),),
@@ -218,3 +218,40 @@ def test_the_sentence_has_both_ends_of_a_long_name_and_the_details_all_of_it(for
     assert told.count(long) == 1
     short = EXPLAIN_EMITTERS[form].render(msgspec.structs.replace(whole, causes=comparison().causes), RenderOptions())
     assert "in full" not in short
+
+
+def test_the_first_lines_say_where_names_are_and_how_much_is_not_matched() -> None:
+    """Before all causes, and the note not once more behind them."""
+    note = f"{NAMES}old and new: no debug information: `linemate explain --debuginfod old new` fetches it"
+    found = msgspec.structs.replace(
+        comparison(),
+        coverage=Coverage({}, ("another", note)),
+        variables=MatchSummary(90, 100, 60, {}),
+        functions=MatchSummary(200, 201, 195, {}),
+    )
+    lines = EXPLAIN_EMITTERS["text"].render(found, RenderOptions(width=200)).splitlines()
+    assert lines[:2] == [note, "not matched: 40 % of the variables; what became of these is not told"]
+    assert "\n".join(lines).count("--debuginfod") == 1
+    whole = msgspec.structs.replace(found, variables=found.functions, coverage=Coverage({}, ("another",)))
+    first = EXPLAIN_EMITTERS["text"].render(whole, RenderOptions(width=200)).splitlines()[0]
+    assert first.startswith("1  LAYOUT")
+
+
+@pytest.mark.parametrize(("strength", "told"), [(0.29, True), (0.3, False)])
+def test_where_nothing_is_likely_the_first_line_says_so_and_the_next_what_to_do(strength: float, told: bool) -> None:
+    made = comparison()
+    causes = tuple(msgspec.structs.replace(c, strength=strength, kind=CauseKind.LAYOUT) for c in made.causes)
+    targets = tuple(msgspec.structs.replace(t, debug="") for t in made.targets)
+    weak = msgspec.structs.replace(made, causes=causes, targets=targets, profile=(), places=())
+    lines = EXPLAIN_EMITTERS["text"].render(weak, RenderOptions(width=200)).splitlines()
+    assert lines[0].startswith("nothing found here explains a slower program (") == told
+    files = " ".join(target.path for target in targets)
+    for command in (
+        f"  linemate explain --debuginfod {files}",
+        "  linemate record -o old.data --pid PID --duration 30",
+        "  linemate record -o new.data --pid PID --duration 30",
+        f"  linemate explain --debuginfod --samples-old old.data --samples-new new.data {files}",
+    ):
+        assert (command in lines) == told
+    for emitter in ("markdown", "html"):
+        assert ("explains a slower program" in EXPLAIN_EMITTERS[emitter].render(weak)) == told

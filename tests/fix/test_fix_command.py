@@ -7,14 +7,18 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from elfscan.tools import tool_path
 from linemate.cli import main
+from linemate.fixing import command
 from sharing.model.errors import LinemateError
 from tests.fix.conftest import symbols
+from tests.fix.program import finding
 
 UNITS = ("table_share", "sys_vars", "table_cache", "main")
 FLAGS = "-std=c++17 -O2 -g -fno-rtti -fno-exceptions -DEXTRA_SYSVAR"
@@ -111,7 +115,7 @@ def test_a_benchmark_gives_a_ratio_with_its_spread(fix: Fix) -> None:
     )
     assert result.code == 0, result.err
     assert " times as fast (from " in result.out
-    assert "medians of 2 alternating rounds" in result.out
+    assert "in the middle one of 2 alternating rounds" in result.out
 
 
 def test_one_finding_is_chosen_by_its_id(fix: Fix) -> None:
@@ -153,6 +157,7 @@ def test_nothing_is_written_while_a_unit_is_understood_in_part(tree: Path, fix: 
     ("arguments", "why"),
     [
         (["hot-lock-shares-line-0000000000"], "no finding hot-lock-shares-line-0000000000"),
+        (["sampled-false-sharing-0000000000"], "is a finding of samples, which have no edits"),
         (["--verify"], "--verify needs --build CMD"),
         (["--build", "make"], "--build is for --verify"),
         (["--bench", "x"], "--bench is for --verify"),
@@ -198,3 +203,15 @@ def test_a_symbol_order_separates_without_an_edit(tree: Path, fix: Fix) -> None:
     lock, head = found["LOCK_open"], found["unused_tables"]
     lines = [set(range(at // 64, (at + size - 1) // 64 + 1)) for at, size in (lock, head)]
     assert not lines[0] & lines[1]
+
+
+@pytest.mark.parametrize(("seen", "named"), [("stats[0].hits", True), ("statistics[0].hits", False)])
+def test_a_sampled_finding_leads_to_the_one_of_check_on_the_same_record(
+    seen: str, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampled = msgspec.structs.replace(finding(seen), id="sampled-false-sharing-0000000000")
+    kept = SimpleNamespace(findings=(sampled,))
+    monkeypatch.setattr("linemate.lastreport.last_reports", lambda: iter([(kept, "last.json")]))
+    static = finding("struct stats.hits")
+    text = command._of_samples(sampled.id, [static])
+    assert ("linemate fix independent-writers-0123456789" in text) is named

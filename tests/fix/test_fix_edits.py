@@ -190,6 +190,10 @@ def test_a_type_of_one_variable_is_aligned_itself(builder: ProgramBuilder, build
     unit = builder.unit(path, language="C++", standard="c++17")
     record = unit.record("struct List {\n  long *first;\n}", "List", (("long *first", "first", POINTER),))
     unused = unit.variable("List unused", "unused", unit.of_record(record))
+    # What a report shows is what is written, not the wrapper that a type of somebody else would need.
+    (remedy,) = attach_edits(finding(unused), builder.program(), read).remedies
+    assert remedy.edit == "struct alignas(64) List {"
+    assert remedy.text.startswith("unused: align List to 64 bytes")
     assert edited(builder, finding(unused))["head.cc"].startswith("struct alignas(64) List {\n  long *first;\n};")
     assert owns_its_lines(build(path, compiler="g++")["unused"])
 
@@ -295,7 +299,9 @@ def test_a_member_of_what_malloc_returns_is_padded_instead(builder: ProgramBuild
 @pytest.mark.parametrize(
     ("text", "declaration", "why"),
     [
-        ("DECLARE(hits);\n", "DECLARE(hits)", "a macro"),
+        ("DECLARE(hits);\n", "DECLARE(hits)", "a macro, DECLARE, declares it: no edit keeps what the macro writes"),
+        ("static DEFINE(hits);\n", "static DEFINE(hits)", "a macro, DEFINE, declares it"),
+        ("static DEFINE(long, (hits));\n", "static DEFINE(long, (hits))", "a macro, DEFINE, declares it"),
         ("LOCAL long hits;\n", "LOCAL long hits", "a macro gives it its storage class"),
         ("static long hits;\n#define NAME hits_ ## x, #hits\n", "static long hits", "a macro builds names from it"),
         ("static long hits;\n#define GET(hits) (hits)\n", "static long hits", "a macro or its parameter has this name"),
@@ -309,6 +315,27 @@ def test_what_is_not_understood_is_refused_with_its_reason(
 ) -> None:
     unit = builder.unit(builder.file("odd.c", text))
     assert why in refusal(builder, finding(unit.variable(declaration, "hits", internal=True)))
+
+
+@pytest.mark.parametrize(
+    ("text", "by_macro"),
+    [("static DEFINE(hits);\n", True), ("static void *hits = &hits;\n", False)],
+    ids=["a macro", "a declaration that refers to itself"],
+)
+def test_a_report_shows_no_declaration_in_the_place_of_a_macros(
+    builder: ProgramBuilder, text: str, *, by_macro: bool
+) -> None:
+    """What the macro writes besides, such as an initialiser, would be lost with it."""
+    unit = builder.unit(builder.file("odd.c", text))
+    wanted = finding(unit.variable(text.rstrip(";\n"), "hits", internal=True))
+    shown = msgspec.structs.replace(wanted.remedies[0], edit="static struct line_hits hits;")
+    (remedy,) = attach_edits(msgspec.structs.replace(wanted, remedies=(shown,)), builder.program(), read).remedies
+    assert remedy.edits == ()
+    if by_macro:
+        assert remedy.edit == ""
+        assert remedy.text.startswith("hits: a macro, DEFINE, declares it")
+    else:
+        assert remedy == shown
 
 
 def test_alignment_of_the_variable_alone_becomes_that_of_the_wrapper(builder: ProgramBuilder, build: Build) -> None:

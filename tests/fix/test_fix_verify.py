@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from linemate.fixing.bench import Benchmark, compare
+from linemate.fixing.bench import Benchmark, Measured, compare
 from linemate.fixing.verify import Fixed, Verified, VerifyOptions, verify
 from linemate.fixing.write import changed_files
 from sharing.fix.edits import Planned, plan_finding
@@ -130,6 +130,85 @@ def test_an_array_that_is_aligned_as_a_whole_still_shares(tmp_path: Path) -> Non
     assert any("elements of hits are 8 bytes each: they still share lines" in c.text for c in result.checks)
 
 
+OBJECTS = """struct Stat { long hits; long misses; };
+static Stat *stats;
+int main(int n, char **) { stats = new Stat[2]; stats[n & 1].hits++; return 0; }
+"""
+OBJECTS_BUILD = "g++ -std=c++17 -g -o objects objects.cc && g++ -g -o other other.cc"
+
+
+def objects(folder: Path, written: str = "alignas(64) ", before: str = "Stat {") -> tuple[Finding, Planned]:
+    """A type whose objects are on the heap alone, and the edit that writes something in its definition."""
+    if not shutil.which("g++"):
+        pytest.skip("no g++")
+    folder.mkdir()
+    (folder / "other.cc").write_text("int main() { return 0; }\n")
+    builder = ProgramBuilder(folder)
+    unit = builder.unit(builder.file("objects.cc", OBJECTS), language="C++", standard="c++17")
+    members = (("long hits", "hits", LONG), ("long misses", "misses", LONG))
+    kind = unit.record("struct Stat { long hits; long misses; }", "Stat", members)
+    unit.allocation(kind, "new[]")
+    wanted = finding("key-Stat", member="hits")
+    (made,) = plan_finding(wanted, Planner(builder.program(), read, FixOptions()))
+    assert made.plan is not None, made.reason
+    assert made.record == "Stat"
+    at = OBJECTS.index(before)
+    digest = hashlib.sha256(OBJECTS.encode()).hexdigest()
+    edit = SourceEdit(str(folder / "objects.cc"), at, at, written, sha256=digest)
+    return wanted, dataclasses.replace(made, plan=dataclasses.replace(made.plan, edits=(edit,)))
+
+
+def test_objects_on_the_heap_are_judged_by_their_type_in_the_binary_that_has_it(tmp_path: Path) -> None:
+    wanted, made = objects(tmp_path / "heap")
+    result = run(tmp_path / "heap", [(wanted, [made])], build=OBJECTS_BUILD)
+    assert result.holds
+    (check,) = [c for c in result.checks if c.holds]
+    assert check.text.startswith(
+        "objects: Stat was 16 bytes, aligned to 8, where objects of Stat could share lines; now 64 bytes, aligned to 64"
+    )
+    assert "objects on the heap are not in the binary" in check.text
+    assert not any(c.text.startswith("other") for c in result.checks)
+
+
+@pytest.mark.parametrize("written", ["alignas(32) ", "alignas(128) Other { long x; };\nstruct "])
+def test_a_type_whose_objects_still_meet_is_refused(tmp_path: Path, written: str) -> None:
+    wanted, made = objects(tmp_path / "heap", written)
+    result = run(tmp_path / "heap", [(wanted, [made])], build=OBJECTS_BUILD)
+    assert not result.holds
+    assert any(c.holds is False and "objects of Stat may still share lines" in c.text for c in result.checks)
+
+
+def test_a_type_of_whole_lines_that_may_start_within_one_is_refused(tmp_path: Path) -> None:
+    wanted, made = objects(tmp_path / "heap", "long pad[6]; ", before="long hits")
+    result = run(tmp_path / "heap", [(wanted, [made])], build=OBJECTS_BUILD)
+    assert not result.holds
+    assert any("Stat (64 bytes, aligned to 8)" in c.text for c in result.checks)
+
+
+@pytest.mark.parametrize(("ratio", "holds"), [(2, True), (1, False)])
+def test_without_debug_information_the_benchmark_decides_of_heap_objects(
+    tmp_path: Path, ratio: int, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, made = objects(tmp_path / "heap")
+    measured = Measured((1000.0,) * 5, (1000.0 * ratio,) * 5, "ops", 0, 0)
+    monkeypatch.setattr("linemate.fixing.verify.compare", lambda *_: measured)
+    build = OBJECTS_BUILD.replace("-g ", "")
+    more = {"build": build, "binaries": ("objects",), "bench": Benchmark("true")}
+    result = run(tmp_path / "heap", [(wanted, [made])], **more)
+    assert result.holds is holds
+    assert result.reason == ("" if holds else "nothing shows that it separates")
+    assert any("no debug information that describes Stat" in c.text and c.unknown for c in result.checks)
+
+
+def test_a_slower_benchmark_refuses_what_the_type_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted, made = objects(tmp_path / "heap")
+    measured = Measured((1000.0,) * 5, (500.0,) * 5, "ops", 0, 0)
+    monkeypatch.setattr("linemate.fixing.verify.compare", lambda *_: measured)
+    result = run(tmp_path / "heap", [(wanted, [made])], build=OBJECTS_BUILD, bench=Benchmark("true"))
+    assert not result.holds
+    assert any(c.text == "the benchmark is slower after the edit" for c in result.checks)
+
+
 def test_an_edit_that_does_not_compile_is_an_error_with_the_compilers_words(
     tree: Path, planned: tuple[Finding, Planned]
 ) -> None:
@@ -157,6 +236,28 @@ def test_a_benchmark_is_compared_round_by_round(tmp_path: Path) -> None:
     measured = compare(Benchmark("cat figure", "ops_per_s", 3), tmp_path / "before", tmp_path / "after")
     assert measured.ratios == (2.5, 2.5, 2.5)
     assert "2.50 times as fast (from 2.50 to 2.50): faster; 1,000 → 2,500 ops_per_s" in measured.text()
+
+
+def test_figures_and_ratio_are_of_one_estimate() -> None:
+    """Of these the medians of both sides are alike, and the rounds' ratios are not."""
+    measured = Measured((0.22, 0.30, 0.21), (0.22, 0.20, 1.0), "s", 0, 0)
+    assert "1.00 times as fast (from 0.21 to 1.50): no clear difference; 0.22 → 0.22 s in the middle" in measured.text()
+    faster = Measured((0.2, 0.3, 0.25), (0.1, 0.2, 0.22), "s", 0, 0)
+    assert "1.50 times as fast (from 1.14 to 2.00): faster; 0.3 → 0.2 s in the middle one of 3" in faster.text()
+
+
+@pytest.mark.parametrize(("build", "hint"), [("cmake --build build", True), ("false", False),
+                                             ("cmake -B build && cmake --build build", False)])  # fmt: skip
+def test_a_build_without_its_configure_step_says_so(
+    tree: Path, planned: tuple[Finding, Planned], build: str, hint: bool
+) -> None:
+    (tree / "build").mkdir()
+    (tree / "build/CMakeCache.txt").write_text("")
+    wanted, made = planned
+    with pytest.raises(LinemateError, match="does not build") as caught:
+        run(tree, [(wanted, [made])], build=build)
+    said = "give the configure step too: 'cmake -B build && cmake --build build'"
+    assert (said in str(caught.value)) == hint
 
 
 def test_seconds_are_compared_the_other_way_round(tmp_path: Path) -> None:

@@ -74,6 +74,19 @@ def alternating() -> Floats:
     return np.repeat([0.0, -0.05, 0.0, -0.05], 8)[:, None] + 0.01 * np.random.default_rng(5).normal(size=(32, 1))
 
 
+def wild_pair() -> Floats:
+    """A step, and in front of it two results in a row that are far off."""
+    logs = np.log(1000) + 0.01 * np.random.default_rng(5).normal(size=(30, 1))
+    logs[15:] -= 0.025
+    logs[6:8] += 0.2
+    return logs
+
+
+def sliding() -> Floats:
+    """A level that slides all the way."""
+    return 0.01 * np.random.default_rng(5).normal(size=(40, 1)) - np.linspace(0, 0.2, 40)[:, None]
+
+
 LEVEL = (1000.0, 1001.0, 999.0, 1000.5, 999.5)
 
 Row = tuple[str, float, Callable[[], object]]
@@ -82,8 +95,11 @@ ROWS: list[Row] = [
     ("FAR_LEAST", 0.5, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
     ("SIGMA", 1000.0, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
     ("FEWEST_RESULTS", 100, lambda: judged(*LEVEL, 1100.0)),
+    ("FEWEST_AROUND", 100, lambda: judged(*LEVEL, 1100.0, *LEVEL)),
+    ("SLOPE_REVISIONS", 100, lambda: segment(sliding()).slopes),
     ("MIN_REVISIONS", 1, lambda: smallest_chance(np.arange(4))),
     ("CLIP", 0.1, far_off),
+    ("AROUND", 1, lambda: segment(wild_pair()).splits),
     ("ALONE", 1.1, lambda: segment(stepped(cells=6, only=3, size=0.06)).splits),
     ("BLUR", 1e6, blurred),
     ("LONG_SERIES", 100, lambda: segment(correlated()).splits),

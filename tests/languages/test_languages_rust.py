@@ -149,5 +149,35 @@ class TestStripped:
         assert int(first.line.address, 16) == int(stats["address"])
         assert [p.bytes for p in first.participants[:2]] == [((0, 8),), ((8, 16),)]
 
+    def test_their_edit_is_one_of_rust_as_the_compilers_comment_tells(self, rust: Path) -> None:
+        (remedy, *_) = audited(rust / "together-stripped")[0].remedies
+        assert remedy.language == "Rust"
+        assert "#[repr(align(64))]" in remedy.edit
+        subprocess.run(["strip", "-R", ".comment", "-o", "uncommented", "together-stripped"], cwd=rust, check=True)
+        (remedy, *_) = audited(rust / "uncommented")[0].remedies
+        assert remedy.language == "C/C++"
+
     def test_apart_nothing_is_found(self, rust: Path) -> None:
         assert audited(rust / "apart-stripped") == []
+
+
+COLLECTIONS = """
+use std::sync::Mutex;
+pub struct Global;
+pub struct Own<T, A>(T, A);
+static QUEUE: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+static OWN: Mutex<Own<u64, Global>> = Mutex::new(Own(0, Global));
+fn main() { QUEUE.lock().unwrap().push(1); OWN.lock().unwrap().0 += 1; }
+"""
+
+
+def test_types_are_named_as_they_are_written(tmp_path: Path) -> None:
+    """Without the allocator that collections have where a program names none; another type of that name stays."""
+    if shutil.which("rustc") is None:
+        pytest.skip("no rustc: Debian's package is called rustc")
+    (tmp_path / "main.rs").write_text(COLLECTIONS)
+    subprocess.run(["rustc", "-g", "main.rs"], cwd=tmp_path, check=True, capture_output=True)
+    image = next(read_images(str(tmp_path / "main"), access=False))
+    kinds = {image.variable_name(row): image.types.name(int(v["type"])) for row, v in enumerate(image.variables)}
+    assert kinds["main::QUEUE"].endswith("Mutex<alloc::vec::Vec<u64>>")
+    assert kinds["main::OWN"].endswith("Mutex<main::Own<u64, main::Global>>")

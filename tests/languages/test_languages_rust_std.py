@@ -104,6 +104,40 @@ fn main() {
     println!("{}", PRIMES.iter().map(|p| p.0.load(Relaxed)).sum::<u64>());
 }
 """
+# Workers behind a trait, whose method a loop calls through the table that it loaded before.
+TRAITS = (
+    STATICS[: STATICS.index("#[inline(never)] fn produce")]
+    + """
+trait Stage: Send { fn name(&self) -> &str; fn step(&mut self, input: u64) -> u64; }
+struct Parser(u64);
+struct Encoder(u64);
+impl Stage for Parser {
+    fn name(&self) -> &str { "parser" }
+    fn step(&mut self, input: u64) -> u64 {
+        self.0 = self.0.rotate_left(7) ^ input;
+        PRODUCED.0.fetch_add(1, Relaxed);
+        self.0
+    }
+}
+impl Stage for Encoder {
+    fn name(&self) -> &str { "encoder" }
+    fn step(&mut self, input: u64) -> u64 { CONSUMED.0.fetch_add(1, Relaxed); input.wrapping_mul(self.0) }
+}
+fn drive(mut stage: Box<dyn Stage>, rounds: u64) -> usize {
+    let mut v = 1;
+    for i in 0..rounds { v = stage.step(v ^ i); }
+    std::hint::black_box(v);
+    stage.name().len()
+}
+fn main() {
+    let rounds = std::env::args().count() as u64 * 100000;
+    let stages: Vec<Box<dyn Stage>> = vec![Box::new(Parser(3)), Box::new(Encoder(5))];
+    let all: Vec<_> = stages.into_iter().map(|s| thread::spawn(move || drive(s, rounds))).collect();
+    let names: usize = all.into_iter().map(|t| t.join().unwrap()).sum();
+    println!("{} {}", names, PRODUCED.0.load(Acquire) + CONSUMED.0.load(Acquire));
+}
+"""
+)
 FORMS = {"symbols": ("-Cstrip=debuginfo",), "types": ("-g",), "stripped": ("-Cstrip=symbols",)}
 
 
@@ -133,6 +167,19 @@ class TestAmongDataOfStd:
         assert found.rule == "independent-writers"
         assert found.severity.rank >= Severity.MEDIUM.rank
 
+    def test_two_words_of_methods_behind_a_trait_come_first_where_names_tell_them_from_librarys(
+        self, tmp_path: Path, form: str
+    ) -> None:
+        if form == "stripped":
+            pytest.skip("nothing tells the program's methods from those of std")
+        findings = audited(built(tmp_path, "traits", TRAITS, form, apart=False))
+        assert findings[0].rule == "independent-writers"
+        assert findings[0].severity is Severity.MEDIUM
+        assert {w.split("::")[1].split(" ")[0] for p in findings[0].participants[:2] for w in p.writers} == {
+            "Parser",
+            "Encoder",
+        }
+
     def test_elements_of_threads_come_first(self, tmp_path: Path, form: str) -> None:
         found = audited(built(tmp_path, "elements", ELEMENTS, form, apart=False))[0]
         assert found.rule == "packed-thread-slots"
@@ -152,7 +199,7 @@ class TestAmongDataOfStd:
             assert found.participants[0].full_name == "queue::SERVER.queue.data.value.len"
             assert found.participants[1].full_name.startswith("queue::SERVER.requests")
 
-    @pytest.mark.parametrize("text", [STATICS, BOXED, ELEMENTS, FLAG, QUEUE])
+    @pytest.mark.parametrize("text", [STATICS, BOXED, TRAITS, ELEMENTS, FLAG, QUEUE])
     def test_apart_nothing_is_found(self, tmp_path: Path, form: str, text: str) -> None:
         assert audited(built(tmp_path, "apart", text, form, apart=True)) == []
 
@@ -191,3 +238,14 @@ def test_a_namespace_of_cxx_with_a_crates_name_is_the_programs(name: str, langua
 )
 def test_jobs_of_rayon_run_on_threads(name: str, is_entry: bool) -> None:
     assert default_knowledge().is_thread_entry(name) == is_entry
+
+
+POLL = ["tokio::runtime::task::raw::poll", "tokio::runtime::task::raw::poll #2"]
+
+
+def test_tasks_of_tokio_run_on_threads_where_a_runtime_of_several_is_made() -> None:
+    tasks = default_knowledge().pool_tasks
+    names = [*POLL, "server::poll", "<tokio::runtime::builder::Builder>::new_multi_thread"]
+    assert tasks(names) == [0, 1]
+    assert tasks([*names[:3], "tokio::runtime::builder::Builder::new_current_thread"]) == []
+    assert tasks(["server::task::raw::poll", names[3]]) == []

@@ -26,6 +26,10 @@ struct bits { unsigned ready : 1; unsigned state : 6; unsigned wide : 20; uint8_
 union either { int number; char text[12]; struct inner inner; };
 struct nested { char tag; struct inner one, many[3]; union either either; };
 struct unnamed { int kind; union { long number; struct { short low, high; }; }; char last; };
+struct buf { long head; union { unsigned csum; struct { uint16_t csum_start, csum_offset; }; };
+  union { uint16_t inner_protocol; uint8_t inner_ipproto; }; char x; union either in; long after;
+  struct { union { int wide; short low; }; } row[2]; union { int all; struct { unsigned f : 3, g : 5; }; };
+  char far[60]; union { long last; char bytes[40]; }; };
 struct packed { char a; long b; short c; } __attribute__((packed));
 struct aligned { int lock; int state __attribute__((aligned(64))); char tail; };
 struct grid { char name; int cells[3][5]; struct inner inners[2][2]; };
@@ -93,6 +97,15 @@ def _shown(excerpt: Excerpt) -> list[str | None]:
     return out
 
 
+def _members(excerpt: Excerpt) -> set[Field]:
+    """All members that are shown with a name of their own: name, and where and how long they are, in bytes."""
+    spans = [span for line in excerpt.lines for span in line.spans if span.kind is SpanKind.MEMBER]
+    single = [(span.name, span.offset, span.end - span.start) for span in spans if not span.members]
+    return {(name.rpartition(".")[2], offset, size) for name, offset, size in single} | {
+        (one.name.rpartition(".")[2], one.offset, one.size) for span in spans for one in span.members
+    }
+
+
 def _agrees(excerpt: Excerpt, size: int, fields: tuple[Field, ...]) -> list[str]:
     """What pahole says otherwise, in words."""
     bytes_shown = _shown(excerpt)
@@ -140,6 +153,29 @@ def _compared(path: Path, names: list[str]) -> None:
 
 def test_records_of_c_lie_as_pahole_says(objects: tuple[Path, Path]) -> None:
     _compared(objects[0], C_RECORDS)
+
+
+def test_every_member_of_a_union_is_shown_at_its_place(objects: tuple[Path, Path]) -> None:
+    """Of unnamed ones: members of named ones stand in pahole's text only by the name of their type."""
+    (excerpt,) = lines(LinesOptions(str(objects[0]), ("buf",))).layouts[0].excerpts
+    ((_, fields),) = _pahole(objects[0], "buf")["buf"]
+    unions = {"csum", "csum_start", "csum_offset", "inner_protocol", "inner_ipproto", "all", "last", "bytes"}
+    told = {(name, offset // 8, extent) for name, offset, extent in fields if name in unions}
+    assert {name for name, _, _ in told} == unions
+    assert told <= _members(excerpt)
+    assert {name for name, _, _ in _members(excerpt)} >= {"number", "text", "small", "wide", "low", "f:3, g:5"}
+    covered = [0] * (-(-excerpt.object.size // 64) * 64 if excerpt.object else 0)
+    for line in excerpt.lines:
+        for span in line.spans:
+            for at in range(span.start, span.end):
+                covered[int(line.address, 16) + at] += 1
+    assert covered == [1] * len(covered)  # each byte once
+
+
+def test_a_record_without_a_union_has_no_members_in_common(objects: tuple[Path, Path]) -> None:
+    for name in ("plain", "bits", "packed", "aligned", "grid", "tail", "pointers"):
+        (excerpt,) = lines(LinesOptions(str(objects[0]), (name,))).layouts[0].excerpts
+        assert not any(span.members for line in excerpt.lines for span in line.spans), name
 
 
 def test_records_of_cxx_lie_as_pahole_says(objects: tuple[Path, Path]) -> None:

@@ -11,7 +11,8 @@ from linemate.linequery import LinesOptions, lines
 from reports.linemap import render
 from reports.options import RenderOptions
 from sharing.model.errors import LinemateError
-from sharing.model.linemap import Excerpt, LayoutSpan, SpanKind
+from sharing.model.linemap import Excerpt, Layout, LayoutReport, LayoutSpan, SpanKind
+from tests.lines.test_lines_text import TARGET
 
 # ``stats`` has 24 bytes of lock and count, a hole of 4, and its total on its second line.
 SOURCE = """
@@ -49,6 +50,78 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "two.c").write_text(SECOND)
     subprocess.run(["gcc", "-g", "-O1", "-o", "program", "one.c", "two.c"], cwd=folder, check=True, timeout=60)
     return folder / "program"
+
+
+UNION = """
+struct buf {
+  long head;
+  union { unsigned csum; struct { unsigned short csum_start, csum_offset; }; };
+  union { unsigned short inner_protocol; unsigned char inner_ipproto; };
+  union { long number; double real; };
+  union { int whole; char text[12]; };
+} one;
+#define NOT __attribute__((noipa))
+NOT void sum(struct buf *b) { b->csum = 5; }
+NOT void start(struct buf *b) { b->csum_start = 5; }
+NOT void offset(struct buf *b) { b->csum_offset = 5; }
+NOT int proto(struct buf *b) { return b->inner_protocol; }
+NOT int ipproto(struct buf *b) { return b->inner_ipproto; }
+NOT void either(struct buf *b) { b->number = 3; }
+NOT void letter(struct buf *b) { b->text[5] = 3; }
+NOT void across(struct buf *b) { *(unsigned short *)(b->text + 2) = 3; }
+int main(void) {
+  sum(&one), start(&one), offset(&one), either(&one), letter(&one), across(&one);
+  return proto(&one) + ipproto(&one);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def unions(tmp_path_factory: pytest.TempPathFactory) -> Excerpt:
+    folder = tmp_path_factory.mktemp("unions")
+    (folder / "u.c").write_text(UNION)
+    subprocess.run(["gcc", "-g", "-O1", "-fno-ipa-icf", "-o", "u", "u.c"], cwd=folder, check=True, timeout=60)
+    (found,) = excerpts(folder / "u", "buf")
+    return found
+
+
+def test_an_access_is_of_the_member_of_a_union_that_it_fits(unions: Excerpt) -> None:
+    members = {one.name: one for span in spans(unions).values() for one in span.members}
+    who = {name: {*one.readers, *one.writers} - {"main"} for name, one in members.items()}
+    assert who == {
+        "buf.csum": {"sum"},
+        "buf.csum_start": {"start"},
+        "buf.csum_offset": {"offset"},
+        "buf.inner_protocol": {"proto"},
+        "buf.inner_ipproto": {"ipproto"},
+        "buf.number": set(),
+        "buf.real": set(),
+        "buf.whole": set(),
+        "buf.text": {"letter"},
+    }
+
+
+def test_an_access_that_fits_no_member_alone_is_the_unions(unions: Excerpt) -> None:
+    """``number`` and ``real`` are as large; ``across`` writes two letters."""
+    rest = {name: {*span.readers, *span.writers} - {"main"} for name, span in spans(unions).items() if span.members}
+    assert rest == {
+        "buf.csum | csum_start | csum_offset": set(),
+        "buf.inner_protocol | inner_ipproto": set(),
+        "buf.number | real": {"either"},
+        "buf.text | whole": {"across"},
+    }
+
+
+def test_members_of_a_union_stand_below_it(unions: Excerpt) -> None:
+    text = render(LayoutReport("", "lines", (Layout(TARGET, (unions,)),)), RenderOptions(width=120))
+    rows = [" ".join(line.split()) for line in text.splitlines()]
+    at = next(number for number, row in enumerate(rows) if row.startswith("b 8 4 buf.csum | csum_start"))
+    assert [row.partition("  ")[0] for row in rows[at + 1 : at + 4]] == [
+        "| 8 4 buf.csum unsigned int w: main, sum",
+        "| 8 2 buf.csum_start short unsigned int w: main, start",
+        "| 10 2 buf.csum_offset short unsigned int w: main, offset",
+    ]
+    assert "csum (written by 2)" in text
 
 
 def excerpts(program: Path, name: str) -> tuple[Excerpt, ...]:

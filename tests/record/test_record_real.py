@@ -242,6 +242,21 @@ def test_a_duration_ends_a_recording_and_not_the_process(
     assert read_sidecar(sidecar_of(tmp_path / "p")).wall_s >= 0.3
 
 
+def test_a_process_that_did_not_run_leaves_no_profile_to_judge(real_perf: str, linemate: Run, tmp_path: Path) -> None:
+    running = subprocess.Popen(["sleep", "60"])
+    try:
+        line = ("record", "-o", tmp_path / "p", "--event", "cpu-clock", "--pid", running.pid, "--duration", 0.3)
+        code, _, said = linemate(*line)
+    finally:
+        running.kill()
+        running.wait()
+    assert code == 3, said
+    assert f"process {running.pid} did not run in these" in said
+    assert "drive a load" in said
+    assert "--duration SECONDS" in said
+    assert "none" not in said
+
+
 def test_the_whole_machine_is_recorded_or_refused_with_the_reason(
     real_perf: str, linemate: Run, tmp_path: Path
 ) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from reports import EMITTERS, RenderOptions
 from sharing.model import Report
 from tests.builders.page import readable
-from tests.builders.report import CHECKED, EMPTY, REPORT, RULES
+from tests.builders.report import CHECKED, EMPTY, LOCK_BESIDE_LIST, REPORT, RULES
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES: dict[str, tuple[str, Report, RenderOptions]] = {
@@ -65,3 +67,27 @@ def test_every_format_names_the_finding_by_the_same_id(emitter: str) -> None:
 
 def test_quiet_text_of_a_clean_report_is_nothing() -> None:
     assert EMITTERS["text"].render(EMPTY, RenderOptions(summary=False)) == ""
+
+
+def test_a_short_picture_tells_who_every_upper_case_letter_is() -> None:
+    first = LOCK_BESIDE_LIST
+    picture = first.picture[0]
+    hot = [msgspec.structs.replace(piece, hot=piece.hot or piece.mark.isalpha()) for piece in picture.slices]
+    alone = msgspec.structs.replace(first, picture=(msgspec.structs.replace(picture, slices=tuple(hot)),))
+    for finding, told in ((alone, True), (first, False)):
+        report = msgspec.structs.replace(REPORT, findings=(finding,))
+        lines = EMITTERS["text"].render(report, RenderOptions(details=False)).splitlines()
+        shown = next(line for line in lines if line.strip().startswith("|"))
+        legend = {line.split()[0] for line in lines if re.match(r" +[a-z]  \S", line)}
+        assert {letter.lower() for letter in shown if letter.isupper()} <= legend
+        assert ("c" in legend) == told  # of cold bytes nothing is told but who takes part
+
+
+def test_the_hint_of_an_edit_names_the_file() -> None:
+    report = msgspec.structs.replace(REPORT, targets=REPORT.targets[:1])
+    finding = next(f for f in CHECKED.findings if f.remedies and f.remedies[0].edits)
+    linked = msgspec.structs.replace(
+        finding, target="", line=msgspec.structs.replace(finding.line, address="0x40", place="")
+    )
+    text = EMITTERS["text"].render(msgspec.structs.replace(report, findings=(linked,)), RenderOptions(details=False))
+    assert f"--binary {report.targets[0].path} " in " ".join(text.split())

@@ -46,7 +46,11 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
             own=a.get("own", False),
-            spots=tuple(Spot(Point(order, mirror, at), 100.0) for at, order, mirror in a.get("spots", ())),
+            operands=tuple((base + first, base + last) for first, last in a.get("operands", ())),
+            spots=tuple(
+                Spot(Point(order, mirror, at), float(*weight or (100.0,)))
+                for at, order, mirror, *weight in a.get("spots", ())
+            ),
         )
         for a in table["access"]
     )
@@ -64,6 +68,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         write_heat=Heat[table.get("write_heat", "COLD").upper()],
         read_heat=Heat[table.get("read_heat", "COLD").upper()],
         guards=frozenset(table.get("guards", ())),
+        write_guards=frozenset(table.get("write_guards", ())),
         sized=table.get("sized", True),
         count=table.get("count", 1),
         of_library=table.get("of_library", False),

@@ -14,10 +14,12 @@ from sharing.rules import numbers
 from tests.builders.recorded import One, Recorded, ticks
 from tests.rules.test_rules_cases import CASES, findings
 from tests.sampled.test_sampled_verdicts import judged, lock, pair, slots
+from tests.source_rules.builder import INT, Unit, array, verdicts
 
 # Another value for each number; the cases of the rules that are judged otherwise then are what it decides.
 OF_LINES = {
     "BESIDE_ITS_LOCK": 1.1,
+    "CHANGED_WITHOUT": 1.0,
     "NEAR_BYTES": 0,
     "ONE_OBJECT": 1.1,
     "WRITERS_TOGETHER": 0.0,
@@ -41,6 +43,15 @@ def test_a_number_of_line_rules_decides_cases(monkeypatch: pytest.MonkeyPatch, n
     changed = [f"{file}: {title}" for file, title, case in CASES if findings(case) != case.get("expect", {})]
     assert changed
     assert len(changed) < len(CASES) / 2
+
+
+def test_a_number_of_declaration_rules_decides_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit()
+    unit.variable("hits", array(INT, 16), align=64, macros=("CACHE_ALIGNED",))
+    unit.function("add", ("hits", "rmw", 0, 4))
+    assert list(verdicts(unit)) == ["array-aligned-not-element"]
+    monkeypatch.setattr(numbers, "NUMBER_BYTES", 5)
+    assert not verdicts(unit)
 
 
 def beside(recorded: Recorded, other: int) -> Recorded:
@@ -163,5 +174,5 @@ def test_a_number_that_rooms_share_decides_a_line(
 
 
 def test_every_number_of_rules_is_shown_to_decide_something() -> None:
-    shown = {*OF_LINES, *(row[0] for row in OF_SAMPLES)}
+    shown = {*OF_LINES, "NUMBER_BYTES", *(row[0] for row in OF_SAMPLES)}
     assert set(described(numbers)) == shown

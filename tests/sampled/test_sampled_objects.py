@@ -243,6 +243,45 @@ def test_objects_of_rust_are_wrapped_and_allocated_as_before(
     assert re.search(edit, remedy.edit)
 
 
+def in_language(language: str, kind: int, offset: int, address: int = 0x5000) -> SeenObject:
+    return dataclasses.replace(seen(kind, offset, address), language=language)
+
+
+@pytest.mark.parametrize("language", ["C11", "C99", "C17"])
+def test_objects_of_c_are_aligned_as_c_writes_it_and_allocated_so(language: str) -> None:
+    found = finding({at: in_language(language, STATS, 0, 0x5000 + at) for at in (0, 8)}).remedies[0]
+    assert found.language == "C"
+    assert found.edit == "struct stats { … } __attribute__((aligned(64)));  /* sizeof is a multiple of 64 */"
+    assert "aligned_alloc" in found.text
+    assert "new" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("language", "edit"),
+    [
+        ("C11", r"_Alignas\(64\) long (hits|misses);  /\*"),
+        ("C99", r"long (hits|misses) __attribute__\(\(aligned\(64\)\)\);  /\*"),
+        ("C_plus_plus_14", r"alignas\(64\) long (hits|misses);  //"),
+    ],
+)
+def test_members_are_aligned_as_their_language_writes_it(language: str, edit: str) -> None:
+    found = finding({at: in_language(language, STATS, at) for at in (0, 8)}).remedies[0]
+    assert re.match(edit, found.edit)
+
+
+def test_slots_of_c_get_a_type_of_c() -> None:
+    found = finding({at: in_language("C11", SESSION, 24 + at, 0x4FE8) for at in (0, 8)}).remedies[0]
+    assert found.edit.startswith("struct Own { T value; } __attribute__((aligned(64)));  /* T:")
+
+
+@pytest.mark.parametrize("language", ["C_plus_plus_14", ""])
+def test_objects_of_cpp_and_of_several_languages_keep_alignas(language: str) -> None:
+    found = finding({at: in_language(language, STATS, 0, 0x5000 + at) for at in (0, 8)}).remedies[0]
+    assert found.edit.startswith("struct alignas(64) stats {")
+    assert "C++17's new" in found.text
+    assert found.language == "C/C++"
+
+
 def test_two_objects_on_a_line_get_lines_of_their_own() -> None:
     block = Allocation(0x5000, 32, 2.0, (Frame("open", "net.c:3", target=True),))
     found = finding({0: seen(STATS, 0), 8: seen(STATS, 0, 0x5008)}, block)

@@ -6,8 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from sharing.model.arrays import among
+from sharing.model.image import VARIABLE_DTYPE
 from sharing.static import callees
 from sharing.static.callees import functions_called
 from tests.builders.image import Builder
@@ -31,6 +34,33 @@ def test_among_keeps_apart_what_is_alike_in_the_upper_or_the_lower_half() -> Non
     values = np.arange(10_000, dtype=np.uint64) << np.uint64(32)
     wanted = np.array([5 << 32, 7, (8 << 32) + 1, 9_999 << 32, 1 << 63, 2**64 - 1], np.uint64)
     assert np.flatnonzero(among(values, wanted)).tolist() == [5, 9_999]
+
+
+_LAST = 2**64 - 1
+_ADDRESSES = st.one_of(st.integers(0, 40), st.integers(_LAST - 40, _LAST))
+
+
+@given(variables=st.lists(st.tuples(_ADDRESSES, st.integers(0, 9)), max_size=6), others=st.lists(_ADDRESSES))
+@example(variables=[], others=[0, 7])
+@example(variables=[(8, 0), (8, 4), (20, 0)], others=[])
+@example(variables=[(_LAST - 3, 4)], others=[])
+def test_variables_at_addresses_are_those_at_each(variables: list[tuple[int, int]], others: list[int]) -> None:
+    table = np.zeros(len(variables), VARIABLE_DTYPE)
+    for row, (address, size) in enumerate(sorted(variables)):
+        table["address"][row], table["size"][row] = address, size
+    image = dataclasses.replace(Builder().image(), variables=table)
+    edges = [at for address, size in variables for at in (address - 1, address, address + size - 1, address + size)]
+    addresses = [at for at in (*edges, *others) if 0 <= at <= _LAST]
+    rows = image.variables_at(np.array(addresses, np.uint64))
+    assert rows.dtype == np.int64
+    assert rows.tolist() == [image.variable_at(at) for at in addresses]
+
+
+def test_a_variable_without_a_size_has_its_first_byte() -> None:
+    table = np.zeros(1, VARIABLE_DTYPE)
+    table["address"] = 8
+    image = dataclasses.replace(Builder().image(), variables=table)
+    assert image.variables_at(np.array([7, 8, 9], np.uint64)).tolist() == [-1, 0, -1]
 
 
 def test_what_calls_lead_to_is_that_of_the_table_and_the_functions_at_hand() -> None:

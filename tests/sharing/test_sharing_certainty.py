@@ -6,10 +6,11 @@ import dataclasses
 
 import pytest
 
-from sharing.judge.severitylimit import CALLERS, GUESSED, UNKNOWN, limit, limited
+from sharing.judge.severitylimit import limit, limited
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft
+from sharing.rules.meeting import CALLERS, GUESSED, UNKNOWN
 
 ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
 
@@ -92,9 +93,9 @@ def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
-def test_the_first_of_several_is_met_by_any_and_above_medium_by_the_second() -> None:
+def test_the_two_that_are_named_count_and_nobody_else_of_the_line() -> None:
     assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(FrequentUse())), CONTEXT)[0] is Severity.CRITICAL
-    assert limit((actor(SURE_ONE), actor(FrequentUse()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.MEDIUM
+    assert limit((actor(SURE_ONE), actor(FrequentUse()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.NOTE
 
 
 def test_what_others_do_to_each_other_is_not_what_a_finding_says_of_the_first() -> None:

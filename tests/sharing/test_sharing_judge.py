@@ -33,6 +33,7 @@ from sharing.model import (
     ThreadRow,
     Verdict,
 )
+from sharing.model.profile import Role
 from sharing.rules import LINE_RULES, RULES
 from sharing.rules.line.base import LineRule, Span
 from tests.builders.image import BSS, Address, Builder, threads
@@ -417,3 +418,17 @@ class TestTableCache:
         messages = about_the_pair(table_cache("padded"))
         assert EXCLUSIVE.isdisjoint(messages)
         assert "safe-by-luck" not in messages
+
+
+@pytest.mark.parametrize(
+    ("callee", "role"),
+    [("__cxa_guard_acquire", Role.READ_MOSTLY), ("__cxa_atexit", Role.CONSTANT)],
+)
+def test_what_a_call_sets_up_is_not_called_never_written(callee: str, role: Role) -> None:
+    b = Builder()
+    threads(b, "writer", "reader")
+    b.function("writer").rmw("hits", loop=2, flags=SiteFlag.ATOMIC)
+    b.function("reader").load("ready", 1, loop=2).call(callee, Address(BSS + 16))
+    b.variable("hits", 8, BSS), b.variable("ready", 8, BSS + 16)
+    ready = [p for f in judged(b, "written-beside-read-mostly").findings for p in f.participants if p.name == "ready"]
+    assert {p.role for p in ready} == {str(role)}

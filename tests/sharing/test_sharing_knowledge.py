@@ -221,8 +221,10 @@ static sem_t semaphore;
 static mtx_t mtx;
 static cnd_t cnd;
 static void *meet(void *unused) { pthread_barrier_wait(&barrier); return unused; }
+static int waits;  /* under the mutex of the condition: a signal before the wait would be lost */
 static void *waiter(void *unused) {
   pthread_mutex_lock(&mutex);
+  waits = 1;
   pthread_cond_wait(&condition, &mutex);
   pthread_mutex_unlock(&mutex);
   return unused;
@@ -230,9 +232,20 @@ static void *waiter(void *unused) {
 static int c11_waiter(void *unused) {
   (void)unused;
   mtx_lock(&mtx);
+  waits = 1;
   cnd_wait(&cnd, &mtx);
   mtx_unlock(&mtx);
   return 0;
+}
+static void until_pthread_waits(void) {
+  for (int waiting = 0; !waiting; usleep(1000)) {
+    pthread_mutex_lock(&mutex); waiting = waits, waits = 0; pthread_mutex_unlock(&mutex);
+  }
+}
+static void until_c11_waits(void) {
+  for (int waiting = 0; !waiting; usleep(1000)) {
+    mtx_lock(&mtx); waiting = waits, waits = 0; mtx_unlock(&mtx);
+  }
 }
 int main(void) {
   pthread_t thread;
@@ -278,7 +291,7 @@ int main(void) {
   START(condition);
   for (int i = 0; i < 3; i++) {
     pthread_create(&thread, 0, waiter, 0);
-    usleep(20000); LOOK(condition);
+    until_pthread_waits(); LOOK(condition);
     pthread_mutex_lock(&mutex); pthread_cond_signal(&condition); LOOK(condition); pthread_mutex_unlock(&mutex);
     pthread_join(thread, 0); LOOK(condition);
   }
@@ -292,7 +305,7 @@ int main(void) {
   cnd_init(&cnd);
   START(cnd);
   thrd_create(&c11, c11_waiter, 0);
-  usleep(20000); LOOK(cnd);
+  until_c11_waits(); LOOK(cnd);
   mtx_lock(&mtx); cnd_broadcast(&cnd); LOOK(cnd); mtx_unlock(&mtx);
   thrd_join(c11, 0); LOOK(cnd);
   say("cnd_t");

@@ -86,3 +86,35 @@ def test_the_body_of_a_thread_is_what_it_calls(called: str, shown: str | None) -
     assert found == (called.partition("}")[0] + "}" if shown is None else shown or name)
     assert without_parameters(found) == found, "names may be shortened twice"
     assert without_wrapper(name.replace("_M_run", "other")) == name.replace("_M_run", "other")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (
+            "std::sys::backtrace::__rust_begin_short_backtrace::<worker::run::{closure#0}, u64>",
+            "worker::run::{closure#0}",
+        ),
+        (
+            "std::sys_common::backtrace::__rust_begin_short_backtrace::<<worker::Pool<u8, u8>>::run::{closure#1}, ()>",
+            "<worker::Pool<u8, u8>>::run::{closure#1}",
+        ),
+        (
+            "<std::thread::lifecycle::spawn_unchecked<worker::run::{closure#0}, u64>::{closure#1} as "
+            "core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}",
+            "worker::run::{closure#0}",
+        ),
+        (
+            "<<std::thread::Builder>::spawn_unchecked_<worker::run::{closure#0}, u64>::{closure#1} as "
+            "core::ops::function::FnOnce<()>>::call_once::{shim:vtable#0}",
+            "worker::run::{closure#0}",
+        ),
+        # The type of a pointer is not what is called, and without types nothing tells.
+        ("std::sys::backtrace::__rust_begin_short_backtrace::<fn() -> u64, u64>", None),
+        ("std::sys::backtrace::__rust_begin_short_backtrace #2", None),
+        ("std::thread::lifecycle::spawn_unchecked::<worker::run::{closure#0}, u64>", None),  # what starts the thread
+        ("worker::backtrace::__rust_begin_short_backtrace::<worker::run, u64>", None),
+    ],
+)
+def test_the_body_of_a_thread_of_rust_is_its_closure(name: str, shown: str | None) -> None:
+    assert readable(name, demangle) == (shown or name)

@@ -24,3 +24,13 @@ from sharing.basics.naming import without_internals
 )
 def test_shown(path: str, shown: str) -> None:
     assert without_internals(path) == shown
+
+
+@pytest.mark.parametrize("kind", ["core::sync::atomic::AtomicU64", "core::sync::atomic::Atomic<u64>"])
+def test_the_value_of_an_atomic_of_rust_is_the_programs_member(kind: str) -> None:
+    via = ("server::Stats", kind, "core::cell::UnsafeCell<u64>")
+    assert without_internals("requests.v.value", via) == "requests"
+    assert without_internals("slots[].v.value.__0", via) == "slots[]"
+    assert without_internals("v.value", via) == ""
+    assert without_internals("requests.v.value", ("server::Stats", "server::V")) == "requests.v.value"
+    assert without_internals("rev.value", via) == "rev.value"

@@ -10,7 +10,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.numbers import described
 from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
-from sharing.model import AccessKind, FunctionFlag, ImageKind, SiteFlag
+from sharing.model import AccessKind, FunctionFlag, SiteFlag
 from sharing.static import numbers
 from tests.builders.image import BSS, Body, Builder, Param
 
@@ -59,17 +59,6 @@ def halves() -> Builder:
 def unlikely() -> Builder:
     b = Program()
     b.function("left").access(AccessKind.RMW, "mine", loop=1, rarity=16, flags=SiteFlag.ATOMIC)
-    return b.ends()
-
-
-def before_a_dead_end(kind: ImageKind = ImageKind.EXECUTABLE) -> Builder:
-    """One counts where nothing goes on: behind two calls of a function of the program there is no code."""
-    b = Program()
-    b.kind = kind
-    body = b.function("left").access(AccessKind.RMW, "mine", loop=2, rarity=2, order=3, flags=SiteFlag.ATOMIC)
-    body.call("halt", rarity=2, order=3)
-    b.function("checks").load("theirs").call("halt", rarity=2)
-    b.function("halt").load("theirs")
     return b.ends()
 
 
@@ -316,6 +305,15 @@ def plain() -> Builder:
     return b.ends()
 
 
+def lock_across_lines() -> Builder:
+    """A lock alone whose bytes lie on two lines."""
+    b = Program("left", "right", apart=FAR - BSS)
+    for function in ("left", "right"):
+        b.function(function).call("pthread_mutex_lock", "lock", loop=1)
+    b.variable("lock", 40, BSS + 120)
+    return b
+
+
 Row = tuple[str, float, Callable[[], Builder]]
 ROWS: list[Row] = [
     ("IMPLAUSIBLE_LOOPS", 1, counters),
@@ -344,6 +342,7 @@ ROWS: list[Row] = [
     ("INLINED", 0.0, at_the_end_of_a_chain),
     ("WARM_WEIGHT", 100.0, counters),
     ("LINE_WEIGHT", 1e6, counters),
+    ("LOCK_EXTENT", 1, lock_across_lines),
     ("ONE_PIECE", 4, halves),
     ("HOT_RANK", 1, many_pairs),
     ("HOT_SHARE", 1.0, many_pairs),
@@ -357,8 +356,6 @@ ROWS: list[Row] = [
     ("MAX_HOTTEST", 0, lambda: counters(apart=64)),
     ("LOCK_WRAPPERS", 1, lock_of_a_wrapper),
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
-    ("CALL_BYTES", 0, lambda: before_a_dead_end(ImageKind.MODULE)),
-    ("SLOT_CALL_BYTES", 0, before_a_dead_end),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
     ("MANY_NAMES", 9, set_by_name),
     ("PARAM_ROUNDS", 0, through_arguments),

@@ -278,3 +278,56 @@ def test_of_many_functions_a_loop_calls_those_that_are_kept_where_it_has_its_poi
         start.call("watch", f"handler{number}")
         b.function(f"handler{number}", flags=FunctionFlag.ADDRESS_TAKEN).rmw("seldom")
     assert estimate(b, "other") >= busy_rate() > estimate(b, "seldom") > 0
+
+
+def boxed(methods: int, rarity: int = 0) -> Builder:
+    """A thread that calls the method of what it was handed, one of so many, which counts ``other`` in a loop."""
+    b = program()
+    b.function("worker").call(None, slot=(SlotKind.RECORD, 32), rarity=rarity)
+    make = b.function("make")
+    for number in range(methods):
+        make.keep(f"run{number}", SlotKind.RECORD, 32)
+        b.function(f"run{number}", flags=FunctionFlag.ADDRESS_TAKEN).rmw("other" if not number else "word", loop=1)
+    for number in range(40):
+        b.function(f"handler{number}", flags=FunctionFlag.ADDRESS_TAKEN)
+    return b
+
+
+def test_the_loop_of_a_method_that_a_thread_calls_once_is_perhaps_its_life() -> None:
+    b = boxed(2)
+    assert estimate(b, "other") >= sure_rate()
+    assert estimate(b, "word") >= sure_rate()
+    use = often(b, "other")
+    assert use.far_writes
+    assert not use.sure_writes
+
+
+@pytest.mark.parametrize("b", [boxed(30), boxed(2, rarity=16)], ids=["one of many", "seldom called"])
+def test_a_method_of_which_that_is_not_known_is_not(b: Builder) -> None:
+    assert estimate(b, "other") < sure_rate()
+
+
+def named(*names: str) -> Builder:
+    """A loop that calls what is kept 8 bytes behind a pointer: one function of each name, of which the first counts."""
+    b = program()
+    b.function("worker").call(None, loop=1, slot=(SlotKind.RECORD, 8))
+    make = b.function("make")
+    for number, name in enumerate(names):
+        make.keep(name, SlotKind.RECORD, 8)
+        one = b.function(name, flags=FunctionFlag.ADDRESS_TAKEN)
+        if not number:
+            one.rmw("other")
+    return b
+
+
+LIBRARYS = [f"<std::io::Kind{n} as core::fmt::Debug>::fmt" for n in range(20)]
+PROGRAMS = [f"<server::Kind{n} as server::Stage>::step" for n in range(20)]
+
+
+def test_a_loop_calls_the_programs_own_functions_rather_than_those_of_libraries() -> None:
+    assert estimate(named("<server::Parser as server::Stage>::step", *LIBRARYS), "other") >= sure_rate()
+
+
+def test_of_many_of_the_programs_own_none_is_busy_and_a_librarys_are_where_there_is_no_other() -> None:
+    assert estimate(named("<server::Parser as server::Stage>::step", *PROGRAMS), "other") < busy_rate()
+    assert estimate(named(*LIBRARYS[:3]), "other") >= busy_rate()

@@ -184,6 +184,18 @@ void serve(void) {
 """
 
 
+RETURNED = """
+long seen, one, two, taken;
+__attribute__((noinline)) static void count(long n) { seen += n; }
+__attribute__((noinline)) long first(long n) { one += n; count(n); return n; }
+__attribute__((noinline)) void second(long n) { two += n; count(n); }
+__attribute__((noinline)) void third(long n) { two -= n; count(n); }
+int main(int n, char **v) {
+  if (n == 3) { taken++; second(n); }
+  third(n);
+  return (int)first(n);
+}
+"""
 HALTED = """
 long lost, late, paused, ended, waited;
 __attribute__((noinline)) static void note_end(long n) { ended += n; }
@@ -220,6 +232,14 @@ def rarities(program: Path, *names: str, within: tuple[str, ...] = ()) -> dict[s
 
 def judged(program: Path) -> Image:
     return with_rarity(next(read_images(str(program), types=False)))
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_a_call_right_before_a_return_comes_back(compiled: Compile, tool: str) -> None:
+    """What needs no aligned stack is called as it is, by gcc at -O1: nothing but the return stands behind."""
+    program = compiled(tool, "c", RETURNED, "-O1", "-fno-inline")
+    found = rarities(program, "seen", "one", "two", "taken")
+    assert max(found["seen"], found["one"], found["two"], found["taken"]) < SELDOM
 
 
 @pytest.mark.parametrize(("tool", "level"), COMPILERS)

@@ -91,6 +91,18 @@ def test_initialising_tells_of_a_lock_too() -> None:
     assert objects(b) == [("bss+0x0 (mutex)", BSS, 40)]
 
 
+def test_the_guard_of_a_functions_static_is_a_once_flag() -> None:
+    b = Builder()
+    b.function("f").load(BSS + 0x10, 1).call("__cxa_guard_acquire", Address(BSS + 0x10))
+    assert objects(b) == [("bss+0x10 (once flag)", BSS + 0x10, 8)]
+
+
+def test_what_another_call_is_handed_is_no_once_flag() -> None:
+    b = Builder()
+    b.function("f").load(BSS + 0x10, 1).call("__cxa_atexit", Address(BSS + 0x10))
+    assert objects(b) == [("bss+0x10", BSS + 0x10, 1)]
+
+
 def test_releasing_alone_does_not() -> None:
     b = Builder()
     b.function("f").call("pthread_mutex_unlock", Address(BSS))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sharing.judge.remedies.editedlayout import Edit, Kind
+from sharing.judge.remedies.choice import Conflict, choose
+from sharing.judge.remedies.editedlayout import Edit, Kind, Layout
+from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style, language_of, remedy
 from sharing.model import ImageKind, Remedy
+from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Role
 from tests.sharing.conftest import compiler
 
@@ -192,6 +196,59 @@ class TestUnnamed:
         found = remedy(whole(actor("bss+0x40", 40, sized=False, language="")), USER)
         text = f"typedef struct {{ char bytes[40]; }} T;\n{found.edit}\nstatic_assert(sizeof(line_T) == 64);\n"
         check(tool, suffix, text, tmp_path)
+
+    @pytest.mark.parametrize("kind", [Kind.WHOLE, Kind.MEMBER, Kind.ELEMENTS])
+    def test_of_rust_it_is_an_edit_of_rust(self, kind: Kind) -> None:
+        found = remedy(Edit(kind, actor("bss+0x40", 8, sized=False, language="Rust")), USER)
+        assert found.language == "Rust"
+        assert "let debug information name bss+0x40 (strip = false and debug = 1" in found.text
+        assert "#[repr(align(64))]" in found.edit
+        assert "alignas" not in found.text + found.edit
+
+
+class TestUnnamedSlots:
+    """Of packed slots a stripped file shows the step from one element to the next, and no array around them."""
+
+    SLOTS = actor("bss+0x40", 8, sized=False, language="", stride=8)
+    ONE = actor("bss+0x40", 8, sized=False, language="")
+
+    @pytest.mark.parametrize(
+        ("language", "says"),
+        [
+            ("", "round the element type up to 64 bytes (the element, not the array)"),
+            ("Rust", "wrap the element type in a type that is aligned"),
+            ("Go", "make it 64 bytes long"),
+        ],
+    )
+    def test_each_element_gets_a_line_in_the_words_of_its_language(self, language: str, says: str) -> None:
+        slots = replace(self.SLOTS, language=language)
+        (edit,) = choose(Conflict((slots,), (slots,)), shared_slots(slots), Paths(None), 64)
+        found = remedy(edit, USER)
+        assert found.text.startswith("elements of 8 bytes: ")
+        assert "give each element a line of its own" in found.text
+        assert says in found.text
+        assert (found.cost_bytes, found.each_bytes, found.objects) == (56, 56, 0)
+
+    def test_their_edit_compiles_and_separates(self, tmp_path: Path) -> None:
+        found = remedy(Edit(Kind.ELEMENTS, self.SLOTS), USER)
+        text = f"typedef long T;\n{found.edit}\nline_T array[4];\nstatic_assert(sizeof(array) == 256);\n"
+        check("g++", "cc", text, tmp_path)
+
+    @pytest.mark.parametrize("language", ["", "Rust", "Go"])
+    def test_one_object_without_elements_is_moved_as_a_whole(self, language: str) -> None:
+        found = remedy(whole(replace(self.ONE, language=language)), USER)
+        assert "element" not in found.text + found.edit
+        assert found.objects == 1
+
+    def test_objects_of_a_row_on_the_heap_are_moved_as_wholes(self) -> None:
+        row = replace(self.SLOTS, section=ALLOCATED)
+        (edit,) = choose(Conflict((row,), (row,)), shared_slots(row), Paths(None), 64)
+        assert edit.kind is Kind.WHOLE
+
+
+def shared_slots(slots: Actor) -> Callable[[Layout], list[Conflict]]:
+    """Elements closer to each other than a line are a conflict."""
+    return lambda layout: [Conflict((slots,), (slots,))] if layout.after(slots).stride % 64 else []
 
 
 class TestMacro:

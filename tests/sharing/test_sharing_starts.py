@@ -6,11 +6,13 @@ import dataclasses
 
 import pytest
 
+from elfscan.image import read_images
 from sharing.knowledge import default_knowledge
 from sharing.model import FunctionFlag, ImageKind
-from sharing.model.image import Override
-from sharing.static import callgraph
+from sharing.model.image import Override, SlotKind
+from sharing.static import callgraph, numbers
 from tests.builders.image import Argument, Builder, Param
+from tests.sharing.conftest import Compile
 
 TAKEN, EXPORTED = FunctionFlag.ADDRESS_TAKEN, FunctionFlag.EXPORTED
 
@@ -138,3 +140,89 @@ class TestThroughAnObject:
         body = b.function("run", flags=TAKEN).call("worker")
         image = dataclasses.replace(b.image(), overrides=(Override("_ZTINSt6thread6_StateE", 2, body.address),))
         assert [root.name for root in callgraph.build(image, default_knowledge()).roots] == ["main", "worker"]
+
+
+class TestTasksOfAPool:
+    """A pool's threads run each kind of task again and again: a root of its own, of which nothing is done once."""
+
+    def program(self, maker: str) -> Builder:
+        b = Builder()
+        b.function("main").call(maker)
+        b.function(maker)
+        b.variable("word", 8)
+        for name in ("tokio::runtime::task::raw::poll", "tokio::runtime::task::raw::poll #2"):
+            b.function(name, flags=TAKEN).call("server::{{closure}}")
+        b.function("server::{{closure}}").rmw("word", loop=1)
+        return b
+
+    def test_they_are_where_a_pool_of_several_threads_is_made(self) -> None:
+        image = self.program("tokio::runtime::builder::Builder::new_multi_thread").image()
+        graph = callgraph.build(image, default_knowledge())
+        tasks = [root for root in graph.roots if root.name != "main"]
+        assert [(root.many, root.is_task) for root in tasks] == [(True, True)] * 2
+        assert graph.by_thread is not None
+        assert not graph.by_thread.once[1:].any()
+        frequency = dict(zip((image.names[f["name"]] for f in image.functions), graph.frequency, strict=True))
+        assert frequency["tokio::runtime::task::raw::poll"] == numbers.DISPATCHED
+
+    def test_they_are_the_only_threads_work_where_none_is(self) -> None:
+        assert list(roots(self.program("tokio::runtime::builder::Builder::new_current_thread"))) == ["main"]
+
+
+BAND = """
+#include <pthread.h>
+static int quiet, tempo;
+static void *drum(void *p) { while (!__atomic_load_n(&quiet, 0)) __atomic_fetch_add(&tempo, 1, 0); return p; }
+static void *sing(void *p) { while (!__atomic_load_n(&quiet, 0)) __atomic_fetch_add(&tempo, 2, 0); return p; }
+static void *hush(void *p) { __atomic_store_n(&quiet, 1, 0); return p; }
+#ifdef TABLE
+struct part { int chairs; void *(*play)(void *); };
+static const struct part parts[] = {{2, drum}, {3, sing}};
+#define PART(i) parts[(i) & 1].play
+#else
+#define PART(i) ((i) & 1 ? drum : sing)
+#endif
+void *(*volatile last)(void *) = hush;
+int main(int c, char **v)
+{
+    pthread_t t[9];
+    for (int i = 0; i < c + 5; i++) pthread_create(&t[i], 0, PART(c + i), 0);
+    return last(0) != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("form", ["-DCHOICE", "-DTABLE"])
+def test_an_entry_that_is_chosen_where_the_thread_starts(compiled: Compile, tool: str, form: str) -> None:
+    image = next(read_images(str(compiled(tool, "c", BAND, "-O2", form)), types=False))
+    found = {root.name: root.many for root in callgraph.build(image, default_knowledge()).roots}
+    assert found == {"main": False, "drum": True, "sing": True}  # not what is called through a variable
+
+
+class TestChosen:
+    def test_a_function_whose_address_goes_out_of_sight_where_a_thread_starts(self) -> None:
+        b = Builder()
+        b.function("worker", flags=TAKEN)
+        b.function("main").keep("worker", SlotKind.UNKNOWN, 0).call("pthread_create", None, None, None, None)
+        assert "worker" in roots(b)
+
+    def test_one_that_is_stored_is_not(self) -> None:
+        b = Builder()
+        b.function("worker", flags=TAKEN)
+        b.function("main").keep("worker", SlotKind.RECORD, 8).call("pthread_create", None, None, None, None)
+        assert "worker" not in roots(b)
+
+    def test_another_function_of_the_one_that_starts_a_known_entry_is_not(self) -> None:
+        b = Builder()
+        for name in ("worker", "compare"):
+            b.function(name, flags=TAKEN)
+        b.function("main").keep("compare", SlotKind.UNKNOWN, 0).call("pthread_create", None, None, "worker", None)
+        assert set(roots(b)) == {"main", "worker"}
+
+    def test_a_function_elsewhere_is_not(self) -> None:
+        b = Builder()
+        b.function("worker", flags=TAKEN)
+        b.function("sort").keep("worker", SlotKind.UNKNOWN, 0)
+        b.function("main").call("pthread_create", None, None, None, None).call("sort")
+        assert "worker" not in roots(b)

@@ -59,6 +59,7 @@ def test_a_pair_that_meets_at_half_of_the_positions_keeps_its_severity() -> None
     (finding,) = judged(image).findings
     assert (finding.rule, finding.severity) == ("hot-lock-shares-line", Severity.HIGH)
     assert any("1 of the 2 offsets" in e.text and "(50%)" in e.text for e in finding.evidence)
+    assert finding.message.endswith("; they do so at 1 of the 2 offsets at which this unit's part of .bss can start")
     assert finding.line.place == "a line of .bss"
 
 
@@ -80,6 +81,7 @@ def test_what_is_aligned_to_the_line_is_judged_at_one_position() -> None:
     (finding,) = judged(image).findings
     assert finding.severity is Severity.HIGH
     assert any("always share a line" in e.text for e in finding.evidence)
+    assert "offsets at which" not in finding.message
 
 
 def test_places_of_accesses_and_the_locks_held_there_are_named() -> None:

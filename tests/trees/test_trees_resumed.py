@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from linemate.auditing import tree
 from linemate.auditing.asking import Answer, Task
@@ -15,7 +17,8 @@ from linemate.auditing.choosing import files_of
 from linemate.auditing.spool import Spool
 from linemate.options import AuditOptions
 from sharing.model.errors import LinemateError
-from sharing.model.finding import SCHEMA, Coverage, Report, Target
+from sharing.model.finding import ASK_SERVERS, SCHEMA, Coverage, Remedy, Report, Target
+from tests.builders.report import REPORT
 
 OPTIONS = AuditOptions("")
 
@@ -128,3 +131,27 @@ def test_what_is_none_of_ours_is_refused(folder: Path, tmp_path: Path) -> None:
         Spool(OPTIONS, tmp_path / "link")
     with Spool(OPTIONS, new := tmp_path / "new"), pytest.raises(LinemateError, match="another run is at work on it"):
         Spool(OPTIONS, new)
+
+
+def test_a_command_about_one_file_has_its_name_in_a_report_of_several(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "b").rename(folder / "b c")
+    remedy = Remedy(
+        "pad-type", f"let it be named ({ASK_SERVERS}), then pad FILE", "", "C", 0, breaks_abi=False, protects_tail=True
+    )
+    engine = Engine()
+
+    def with_finding(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[str, Answer]]:
+        for file, answer in engine(tasks, jobs):
+            assert answer.report is not None
+            found = replace(REPORT.findings[0], target="", remedies=(remedy,))
+            yield file, Answer(replace(answer.report, findings=(found,)))
+
+    monkeypatch.setattr(tree, "answers", with_finding)
+    with Spool(OPTIONS, tmp_path / "kept") as spool:
+        report = tree.audit_files(files_of([str(folder / "a"), str(folder / "b c")]), OPTIONS, 1, spool)
+    texts = [finding.remedies[0].text for finding in report.findings]
+    command = f"linemate audit {shlex.quote(str(folder / 'b c'))} --debuginfod"
+    assert sorted(texts)[0] != sorted(texts)[1]
+    assert f"let it be named ({command}), then pad FILE" in texts

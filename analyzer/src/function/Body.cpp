@@ -36,7 +36,8 @@ void Body::run() {
   placeBlocks();
 }
 
-/// The other order of those blocks in which something happens.
+/// The other order of those blocks in which something happens, and where loops
+/// begin.
 void Body::placeBlocks() {
   if (Blocks.inOrder().size() > MostOrder)
     return; // several have one number
@@ -45,8 +46,8 @@ void Body::placeBlocks() {
     Busy.set(E.Block);
   for (const CFGBlock *B : Blocks.inOrder())
     if (const BlockShape &S = Blocks[B->getBlockID()];
-        Busy[B->getBlockID()] && S.Mirror != S.Order)
-      append(Out.Blocks, {S.Order, S.Mirror});
+        S.IsOutermostHead || (Busy[B->getBlockID()] && S.Mirror != S.Order))
+      append(Out.Blocks, {S.Order, S.Mirror, S.IsOutermostHead});
 }
 
 void Body::read(const CFGBlock &B) {

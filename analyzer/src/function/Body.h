@@ -133,6 +133,10 @@ private:
   void addStart(int64_t Entry, llvm::StringRef Api, bool Many,
                 clang::SourceLocation Where);
   const clang::FunctionDecl *callable(const clang::Expr *E, unsigned Depth = 0);
+  llvm::SmallVector<const clang::FunctionDecl *, 4>
+  chosen(const clang::Expr *E);
+  void startAny(const clang::Expr *Run, llvm::StringRef Api, bool Many,
+                clang::SourceLocation Where);
   void regions(const clang::OMPExecutableDirective &D);
 
   // Allocations.cpp.

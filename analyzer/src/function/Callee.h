@@ -10,6 +10,7 @@
 #ifndef LINEMATE_ANALYZER_FUNCTION_CALLEE_H
 #define LINEMATE_ANALYZER_FUNCTION_CALLEE_H
 
+#include "Chosen.h"
 #include "Location.h"
 #include "UnitBuilder.h"
 
@@ -47,6 +48,8 @@ public:
 
   /// What functions return elements of.
   Accessors &elements() { return Elements; }
+  /// What members that are pointers to functions are given in this unit.
+  MemberFunctions &members() { return Members; }
   const Callee &of(const clang::FunctionDecl &F);
   /// What a body was found to do; callers that are read later see it.
   void learn(const clang::FunctionDecl &F, llvm::ArrayRef<Effect> Effects);
@@ -70,6 +73,7 @@ private:
   };
   UnitBuilder &Unit;
   Accessors Elements;
+  MemberFunctions Members;
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Callee>> Known;
   llvm::DenseMap<const clang::RecordDecl *, RecordInfo> Records;
 

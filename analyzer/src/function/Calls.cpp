@@ -113,6 +113,14 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
                       Unit.symbol(*F), int64_t(0), int64_t(0)});
     return;
   }
+  if (Value->getType()->isFunctionPointerType()) {
+    auto Choice = chosen(Value);
+    for (const FunctionDecl *Possible : Choice)
+      append(Out.Args, {int64_t(Row), Number, int64_t(OfFunction),
+                        Unit.symbol(*Possible), int64_t(0), int64_t(0)});
+    if (!Choice.empty())
+      return;
+  }
   if (Value->getType()->isAnyPointerType() || Value->isGLValue()) {
     Location P = Value->getType()->isAnyPointerType() && !Value->isGLValue()
                      ? At.pointee(Value)

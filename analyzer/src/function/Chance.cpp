@@ -235,6 +235,10 @@ float chanceOf(Way W) {
 
 float chanceOfTrue(const CFGBlock &B, const ASTContext &Context) {
   const Stmt *Terminator = B.getTerminatorStmt();
+  // A static of a function was initialised before, and is but once, be it for
+  // each thread.
+  if (isa_and_nonnull<DeclStmt>(Terminator))
+    return 1 - FirstTimeChance;
   const Expr *Condition = B.getLastCondition();
   if (!Terminator || !Condition)
     return 0.5F;

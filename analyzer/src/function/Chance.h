@@ -18,6 +18,9 @@ namespace linemate {
 /// builtin-expect-probability is 90 percent).
 inline constexpr float UnlikelyChance = 0.1F;
 
+/// Of a way that is taken once, as sharing/basics/numbers.py has it (SELDOM).
+inline constexpr float FirstTimeChance = 0x1p-10F;
+
 /// The chance that a block with two ways takes the first: its condition holds.
 float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context);
 

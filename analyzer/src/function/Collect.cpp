@@ -31,6 +31,7 @@ CFG::BuildOptions graphOptions() {
   O.AddInitializers = true;
   O.AddImplicitDtors = true;
   O.AddTemporaryDtors = true;
+  O.AddStaticInitBranches = true; // who comes later passes them by
   O.AddCXXDefaultInitExprInCtors = true;
   O.setAllAlwaysAdd();
   return O;
@@ -96,6 +97,7 @@ private:
   std::vector<FunctionFacts> Facts;
 
   void scan(Bodies &Found);
+  void keep(const Scan &Seen);
   void readBottomUp(size_t Root);
   void read(Entry &E);
   void readRegions(const Scan &Seen, const FunctionDecl &Parent,
@@ -113,6 +115,12 @@ void Collector::place(FunctionFacts &Out, SourceLocation Where) {
   Out.Column = P.Column;
 }
 
+/// Functions that members are given anywhere may be what others find there.
+void Collector::keep(const Scan &Seen) {
+  for (const auto &[Field, Value] : Seen.Functions)
+    Known.members()[Field].push_back(Value);
+}
+
 /// Finds bodies in bodies (lambdas, local classes) until there are no more.
 void Collector::scan(Bodies &Found) {
   for (size_t I = 0; I < Found.Functions.size(); ++I) {
@@ -121,6 +129,7 @@ void Collector::scan(Bodies &Found) {
     if (const auto *C = dyn_cast<CXXConstructorDecl>(F))
       Seen->add(*C);
     Seen->add(F->getBody());
+    keep(*Seen);
     for (const CXXRecordDecl *Lambda : Seen->Lambdas)
       Found.add(Lambda);
     for (const RecordDecl *Local : Seen->LocalRecords)
@@ -262,6 +271,7 @@ std::vector<FunctionFacts> Collector::run(const TranslationUnitDecl &Root) {
   for (const VarDecl *V : Found.Initialised) {
     Scan Seen;
     Seen.add(*V);
+    keep(Seen);
     for (const CXXRecordDecl *Lambda : Seen.Lambdas)
       Found.add(Lambda);
   }

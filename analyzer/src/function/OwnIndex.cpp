@@ -164,9 +164,13 @@ bool Locations::tellsThread(const FunctionDecl &F) const {
   if (F.getIdentifier() && !F.getNumParams() && asksForThread(F.getName()))
     return true;
   const auto *Body = dyn_cast_or_null<CompoundStmt>(F.getBody());
-  if (!Body || Body->size() != 1)
+  if (!Body || Body->body_empty() || Body->size() > MaxAccessor)
     return false;
-  const auto *Return = dyn_cast<ReturnStmt>(Body->body_front());
+  // It may be declared right there.
+  for (const Stmt *S : llvm::drop_end(Body->body()))
+    if (!isa<DeclStmt>(S))
+      return false;
+  const auto *Return = dyn_cast<ReturnStmt>(Body->body_back());
   const Expr *Value = Return ? Return->getRetValue() : nullptr;
   if (!Value)
     return false;

@@ -93,6 +93,7 @@ void Scan::add(const CXXConstructorDecl &Constructor) {
     const FieldDecl *Field = Init->getMember();
     if (Field && Value && isFollowed(*Field))
       Fields[Field] = Value;
+    keeps(Field, Value);
     add(Value);
   }
 }
@@ -144,10 +145,29 @@ void Scan::harmless(const Expr *Target, bool Steps) {
 }
 
 void Scan::assign(const BinaryOperator &B) {
-  if (B.getOpcode() == BO_Assign)
+  if (B.getOpcode() == BO_Assign) {
     value(B.getLHS(), B.getRHS());
-  else if (B.isCompoundAssignmentOp())
+    if (const auto *M = dyn_cast<MemberExpr>(B.getLHS()->IgnoreParens()))
+      keeps(dyn_cast<FieldDecl>(M->getMemberDecl()), B.getRHS());
+  } else if (B.isCompoundAssignmentOp())
     harmless(B.getLHS(), /*Steps=*/true);
+}
+
+/// Pointers to functions that are members are followed for the whole unit.
+void Scan::keeps(const FieldDecl *Field, const Expr *Value) {
+  if (Field && Value && Field->getType()->isFunctionPointerType())
+    Functions.emplace_back(Field, Value);
+}
+
+void Scan::keeps(const InitListExpr &List) {
+  const RecordDecl *R = List.getType()->getAsRecordDecl();
+  const auto *Class = dyn_cast_or_null<CXXRecordDecl>(R);
+  if (!R || R->isUnion() || (Class && Class->getNumBases()))
+    return;
+  unsigned At = 0;
+  for (const FieldDecl *Field : R->fields())
+    if (!Field->isUnnamedBitField() && At < List.getNumInits())
+      keeps(Field, List.getInit(At++));
 }
 
 void Scan::see(const Item &I) {
@@ -228,6 +248,9 @@ void Scan::see(const Item &I) {
                       ->getDestructor()
                 : nullptr)
       Callees.push_back(End);
+    break;
+  case Stmt::InitListExprClass:
+    keeps(*cast<InitListExpr>(S));
     break;
   case Stmt::OMPCriticalDirectiveClass:
     Critical = cast<OMPCriticalDirective>(S);

@@ -51,6 +51,9 @@ struct Scan {
                  llvm::SmallVector<const clang::Expr *, 1>>
       Results;
   llvm::DenseMap<const clang::VarDecl *, LocalNumber> Numbers;
+  /// What members that are pointers to functions are given.
+  llvm::SmallVector<std::pair<const clang::FieldDecl *, const clang::Expr *>, 1>
+      Functions;
   llvm::DenseSet<const clang::Stmt *> Unevaluated;
   llvm::DenseMap<const clang::Stmt *, Mark> Marks;
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
@@ -78,6 +81,8 @@ private:
   void assign(const clang::BinaryOperator &B);
   void value(const clang::Expr *Target, const clang::Expr *Value);
   void harmless(const clang::Expr *Target, bool Steps);
+  void keeps(const clang::FieldDecl *Field, const clang::Expr *Value);
+  void keeps(const clang::InitListExpr &List);
 };
 
 /// The body of a directive that several threads run, or null.

@@ -164,6 +164,8 @@ void Shape::countLoops() {
       });
     }
   }
+  for (const auto &[Header, From] : BackEdges)
+    Blocks[Header].IsOutermostHead = Blocks[Header].LoopDepth == 1;
 }
 
 void Shape::sort() {

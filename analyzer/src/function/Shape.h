@@ -27,6 +27,7 @@ struct BlockShape {
   uint16_t Mirror = 0;
   bool Reached = false; ///< from the entry, or as a handler of exceptions
   bool Handler = false; ///< reached by exceptions only
+  bool IsOutermostHead = false; ///< of a loop that is in no other
 };
 
 /// By edge (from, to) how many loops it leaves.

@@ -105,6 +105,22 @@ void Body::start(const FunctionDecl *Entry, StringRef Api, bool Many,
   Started.push_back(Entry->getCanonicalDecl());
 }
 
+/// The functions that an expression may choose.
+llvm::SmallVector<const FunctionDecl *, 4> Body::chosen(const Expr *E) {
+  Chosen Functions(Context, Seen, Known.members());
+  auto Found = Functions.of(E);
+  return {Found.begin(), Found.end()};
+}
+
+/// A thread that runs \p Run, which may be chosen among several functions.
+void Body::startAny(const Expr *Run, StringRef Api, bool Many,
+                    SourceLocation Where) {
+  if (const FunctionDecl *Entry = callable(Run))
+    return start(Entry, Api, Many, Where);
+  for (const FunctionDecl *Entry : chosen(Run))
+    start(Entry, Api, Many, Where);
+}
+
 void Body::addStart(int64_t Entry, StringRef Api, bool Many,
                     SourceLocation Where) {
   StartFact S;
@@ -142,7 +158,7 @@ bool Body::starts(const CXXConstructExpr &C) {
   if (Api.empty())
     return false;
   if (C.getNumArgs() && !C.getConstructor()->isCopyOrMoveConstructor()) {
-    start(callable(C.getArg(0)), Api, false, C.getExprLoc());
+    startAny(C.getArg(0), Api, false, C.getExprLoc());
     for (const Expr *Arg : llvm::drop_begin(C.arguments()))
       escapes(Arg);
   }
@@ -160,7 +176,7 @@ bool Body::starts(const CallExpr &C) {
                            ? heldThreads(Member->getRecordDecl())
                            : std::string();
     if (!Held.empty() && C.getNumArgs()) {
-      start(callable(C.getArg(0)), Held, false, C.getExprLoc());
+      startAny(C.getArg(0), Held, false, C.getExprLoc());
       return false; // the container itself is written
     }
   }

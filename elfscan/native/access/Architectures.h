@@ -25,9 +25,10 @@ struct Architecture {
   const char *Name;
   /// Null when the disassembler library cannot be opened.
   std::unique_ptr<Decoder> (*Make)();
-  /// What the disassembler library calls it.
-  cs_arch Library;
-  cs_mode LibraryMode;
+  /// What the disassembler library calls it.  None: it does not know it, and
+  /// instructions are not printed.
+  cs_arch Library = CS_ARCH_ALL;
+  cs_mode LibraryMode = CS_MODE_LITTLE_ENDIAN;
   /// Null: the code of two builds cannot be compared.
   std::unique_ptr<Normaliser> (*MakeNormaliser)() = nullptr;
   /// Rewrites the op that comes after \p Before in \p F where its meaning is in

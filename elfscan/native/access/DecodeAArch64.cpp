@@ -257,8 +257,10 @@ void AArch64Decoder::computation(Op &Out) {
     return;
   switch (Insn->id) {
   case ARM64_INS_CMP:
-    if (A.operands[1].type == ARM64_OP_IMM && A.operands[1].imm == 0)
+    if (const cs_arm64_op &To = A.operands[1];
+        To.type == ARM64_OP_IMM && !To.shift.value && !(To.imm >> 8))
       Out.Tested = Dst.Number;
+    Out.Against = uint8_t(A.operands[1].imm);
     return;
   case ARM64_INS_CMN:
   case ARM64_INS_TST:

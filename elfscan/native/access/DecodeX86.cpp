@@ -353,13 +353,16 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
   }
 }
 
-/// cmp with 0, and test of a register with itself.
+/// cmp with 0 or a small number, and test of a register with itself.
 void X86Decoder::tested(const cs_x86 &X, Op &Out) {
   const cs_x86_op &Left = X.operands[0], &Right = X.operands[1];
-  if (Insn->id == X86_INS_CMP
-          ? Right.type == X86_OP_IMM && Right.imm == 0
-          : Right.type == X86_OP_REG && Right.reg == Left.reg)
+  bool IsCompare = Insn->id == X86_INS_CMP;
+  if (IsCompare
+          ? Right.type == X86_OP_IMM && Right.imm >= 0 && Right.imm <= UINT8_MAX
+          : Right.type == X86_OP_REG && Right.reg == Left.reg) {
     Out.Tested = Left.type == X86_OP_MEM ? MemReg : general(Left).Number;
+    Out.Against = IsCompare ? uint8_t(Right.imm) : 0;
+  }
 }
 
 bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
@@ -427,6 +430,10 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
       for (unsigned I = 0; I < X.op_count; ++I)
         if (general(X.operands[I]).Width == 8)
           Out.Stored = general(X.operands[I]).Number;
+      if (Insn->id == X86_INS_XCHG)
+        for (unsigned I = 0; I < X.op_count; ++I)
+          if (X.operands[I].type == X86_OP_REG)
+            Out.Swapped = general(X.operands[I]).Number;
     } else {
       for (unsigned I = 0; I < X.op_count; ++I)
         Out.Clobbers |= bit(general(X.operands[I]).Number);

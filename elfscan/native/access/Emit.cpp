@@ -66,6 +66,19 @@ uint64_t FunctionFlow::functionAt(const Value &V) const {
   return P.startsFunction(Function) ? Function : 0;
 }
 
+/// The number above zero that an operand receives, where it is a small one.
+uint8_t FunctionFlow::smallStored(const Op &O, const MemOperand &M) const {
+  int8_t From = M.Kind == Access::Store ? O.StoredAny
+                : M.Kind == Access::Rmw ? O.Swapped
+                                        : NoReg;
+  if (From == NoReg)
+    return 0;
+  Value Stored = reg(O, From);
+  bool IsSmall = Stored.isNumber() && !Stored.IsAddress && Stored.isExact() &&
+                 Stored.Base > 0 && Stored.Base <= UINT8_MAX;
+  return IsSmall ? uint8_t(Stored.Base) : 0;
+}
+
 void FunctionFlow::access(const Op &O, const MemOperand &M,
                           const Effective &E) {
   if (M.Flags & MemSegment) {
@@ -116,6 +129,11 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     return;
   if (!E.Own)
     Flags |= SiteFlag::Tracked;
+  if (V.isExact() && !Stride && M.Size <= 8)
+    if (uint8_t Number = smallStored(O, M))
+      Out->ZeroRanges.push_back({uint64_t(V.Base), O.Ip, O.end(), Current.Row,
+                                 uint16_t(M.Size), uint8_t(ZeroRange::Sets),
+                                 Number});
   SiteRow Row = {
       O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
       Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
@@ -197,7 +215,8 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
   default:
     return;
   }
-  Holder From = Callee ? Holder() : calledFrom(O, Index);
+  Holder From = Callee ? Holder{SlotKind::Unknown, int64_t(O.end() - O.Ip)}
+                       : calledFrom(O, Index);
   Out->Calls.push_back({O.Ip, Callee, Current.Row, LoopDepth,
                         uint8_t(!O.isCall()), Rarity, Order,
                         uint16_t(From.What), uint32_t(From.Where)});
@@ -326,7 +345,8 @@ void FunctionFlow::reportEscape(const Escape &E, std::span<const Op> Ops) {
        uint8_t(Access::Address), Flags, B.LoopDepth, B.Rarity});
 }
 
-/// The other order of those blocks that rows from here on speak of.
+/// The other order of those blocks that rows from here on speak of, and where
+/// loops begin.
 void FunctionFlow::placeBlocks(size_t FirstSite, size_t FirstCall) {
   std::span<const Block> Blocks = G.blocks();
   if (Blocks.size() > UINT16_MAX)
@@ -339,8 +359,10 @@ void FunctionFlow::placeBlocks(size_t FirstSite, size_t FirstCall) {
   std::span<const uint32_t> Last = G.postOrder();
   for (size_t I = Last.size(); I-- > 0;) {
     const Block &B = Blocks[Last[I]];
-    if (HasRow[B.Order] && (B.Mirror != B.Order || B.Reached))
-      Out->Blocks.push_back({Current.Row, B.Order, B.Mirror, B.Reached, 0, 0});
+    if (B.IsOutermostHead ||
+        (HasRow[B.Order] && (B.Mirror != B.Order || B.Reached)))
+      Out->Blocks.push_back(
+          {Current.Row, B.Order, B.Mirror, B.Reached, B.IsOutermostHead, 0});
   }
 }
 

@@ -287,10 +287,12 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     }
     V2 = reg(O, O.Stored2);
   }
-  // What a thread keeps for itself is its own from then on, of any width.
+  // What a thread keeps for itself is its own from then on, of any width.  A
+  // number that code names is what every thread keeps.
   bool KeptByThread =
       M.Flags & MemSegment || (isFollowed(M.Base) && Now.Regs[M.Base].IsOwn);
-  if (KeptByThread && M.Kind == Access::Store && isFollowed(O.StoredAny))
+  if (KeptByThread && M.Kind == Access::Store && isFollowed(O.StoredAny) &&
+      !(Now.Regs[O.StoredAny].isNumber() && Now.Regs[O.StoredAny].isExact()))
     Now.Regs[O.StoredAny].IsOwn = true;
   if (E.Where.Kind != ValueKind::Stack) {
     expose(V);

@@ -146,6 +146,7 @@ private:
 
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
+  uint8_t smallStored(const Op &O, const MemOperand &M) const;
   ZeroRanges::Variable variableAt(const MemOperand &M,
                                   const Effective &E) const;
   void zeroTest(const Op &O, uint32_t Index, const Effective &E);
@@ -169,6 +170,7 @@ private:
   Holder holderAt(const MemOperand &M, const Effective &E, uint32_t Index);
   Holder recordAt(const MemOperand &M, uint32_t Block, uint32_t Index);
   Holder calledFrom(const Op &O, uint32_t Index);
+  std::optional<WayBack> loadOf(int8_t Reg, uint32_t Index);
   void keep(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
 

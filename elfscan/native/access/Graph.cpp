@@ -296,7 +296,8 @@ void Graph::estimateRarity() {
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
     Block &Current = Blocks[*It];
     // A loop's head comes before the rest of it, and back edges do not count.
-    if (Outer[*It] == *It)
+    Current.IsOutermostHead = Outer[*It] == *It;
+    if (Current.IsOutermostHead)
       Current.Reached = Rarity(Chance[*It]);
     else if (Outer[*It] < Blocks.size())
       Current.Reached = Blocks[Outer[*It]].Reached;

@@ -29,6 +29,7 @@ struct Block {
   uint8_t Reached =
       0; ///< Rarity of the outermost loop around, as it is entered
   bool HasPredecessor = false;
+  bool IsOutermostHead = false; ///< of a loop that is in no other
 };
 
 /// Rebuilt for each function; its memory is kept between functions.

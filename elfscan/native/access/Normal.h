@@ -24,6 +24,16 @@ enum class Operand : uint8_t {
   Inside,   ///< an address in the function: its offset
   Address,  ///< an address of the image, wherever that is
   Absolute, ///< where a jump leads, in no part of the image
+  Behind,   ///< how far behind a pointer, as where a member of a record is
+};
+
+/// What an instruction does apart from memory, as far as it says whether it
+/// may be there for the access beside it.
+enum class Deed : uint8_t {
+  Other,   ///< calls, uses memory, divides; or not told
+  Moves,   ///< puts a register, an address or a number into a register
+  Reckons, ///< adds, shifts, compares and the like in registers
+  Jumps,   ///< directly
 };
 
 /// INSTRUCTION_DTYPE of sharing/model/instructions.py.
@@ -32,11 +42,14 @@ struct InstructionRow {
   uint8_t Length;
   uint8_t IsJump; ///< Target is where it leads, if that is Inside
   Operand TargetIs;
-  Operand OtherIs; ///< of a displacement beside an immediate
+  Operand OtherIs; ///< of a displacement, also beside an immediate
   uint64_t Target, Other;
   uint8_t Bytes[16];
+  uint64_t Shape; ///< the same for the same with other registers; 0 not told
+  Deed Does;
+  uint8_t Unused[7];
 };
-static_assert(sizeof(InstructionRow) == 40);
+static_assert(sizeof(InstructionRow) == 56);
 
 /// Numbers below are no addresses: LEAST_ADDRESS of sharing/explain/code.py.
 constexpr uint64_t LeastAddress = 0x1000;

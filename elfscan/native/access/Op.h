@@ -128,7 +128,9 @@ struct Op {
   int8_t Second = NoReg;  ///< loaded from the 8 bytes after Dst's (ldp)
   uint8_t StoredTo = 0;
   int8_t StoredAny = NoReg; ///< as Stored, of any width
-  int8_t Tested = NoReg;    ///< register that is compared with zero
+  int8_t Swapped = NoReg;   ///< register that an exchange stores, of any width
+  int8_t Tested = NoReg;    ///< register that is compared with Against
+  uint8_t Against = 0;      ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
   bool ImmIsValue = false; ///< Imm is a full-width operand: may be an address
   int8_t Written = NoReg;  ///< base register that is moved by Step afterwards

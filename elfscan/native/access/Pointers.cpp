@@ -144,37 +144,51 @@ FunctionFlow::Holder FunctionFlow::calledFrom(const Op &O, uint32_t Index) {
   if (V.Kind == ValueKind::Param)
     return V.isExact() && V.Base == 0 ? Holder{SlotKind::Argument, V.Arg}
                                       : Holder();
-  std::span<const Block> Blocks = G.blocks();
-  uint32_t Block = BlockNumber, At = Index;
-  int8_t Reg = O.Src;
-  for (unsigned Walked = 0; Walked < MaxWalked; ++Walked) {
-    if (At == Blocks[Block].First) {
-      std::span<const uint32_t> Before = G.predecessors(Block);
-      if (Block == 0 || Before.size() != 1)
+  std::optional<WayBack> Load = loadOf(O.Src, Index);
+  if (!Load)
+    return {};
+  if (auto From = Zeros.loadedBy(Load->Before); From.Size == 8)
+    return {SlotKind::Static, int64_t(From.Address)};
+  const MemOperand &M = Code[Load->Before].Mem[0];
+  if (M.Flags & (MemSegment | MemRepeated | MemPcRelative))
+    return {};
+  return recordAt(M, Load->Block, Load->Before);
+}
+
+/// The op that loads what \p Reg has before op number \p Index, the same on all
+/// ways that lead there: before a loop, where each round calls the same.
+std::optional<FunctionFlow::WayBack> FunctionFlow::loadOf(int8_t Reg,
+                                                          uint32_t Index) {
+  Ways.assign(1, {BlockNumber, Index, Reg, 0});
+  Begins.clear();
+  std::optional<WayBack> Found;
+  unsigned Walked = 0;
+  while (!Ways.empty()) {
+    WayBack Way = Ways.back();
+    Ways.pop_back();
+    bool IsLoaded = false;
+    for (uint32_t At = Way.Before;
+         !IsLoaded && At-- > G.blocks()[Way.Block].First;) {
+      const Op &Setter = Code[At];
+      if (++Walked > MaxWalked)
         return {};
-      Block = Before[0];
-      At = Blocks[Block].Last;
-      continue;
+      if (!sets(Setter, Way.Reg))
+        continue;
+      if (Setter.Dst != Way.Reg || Setter.Width != 8)
+        return {};
+      if (Setter.How == Transfer::Move && isFollowed(Setter.Src)) {
+        Way.Reg = Setter.Src;
+        continue;
+      }
+      if (Setter.How != Transfer::Load || (Found && Found->Before != At))
+        return {};
+      Found = {Way.Block, At, Way.Reg, 0};
+      IsLoaded = true;
     }
-    const Op &Setter = Code[--At];
-    if (!sets(Setter, Reg))
-      continue;
-    if (Setter.Dst != Reg || Setter.Width != 8)
+    if (!IsLoaded && (Way.Block == 0 || !goBefore(Way)))
       return {};
-    if (Setter.How == Transfer::Move && isFollowed(Setter.Src)) {
-      Reg = Setter.Src;
-      continue;
-    }
-    if (Setter.How != Transfer::Load)
-      return {};
-    if (auto From = Zeros.loadedBy(At); From.Size == 8)
-      return {SlotKind::Static, int64_t(From.Address)};
-    const MemOperand &M = Setter.Mem[0];
-    if (M.Flags & (MemSegment | MemRepeated | MemPcRelative))
-      return {};
-    return recordAt(M, Block, At);
   }
-  return {};
+  return Found;
 }
 
 /// \p V is stored so many bytes \p Behind where \p M points.

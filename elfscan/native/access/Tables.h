@@ -47,7 +47,8 @@ struct CallRow {
   uint16_t Rarity;
   uint16_t Order;
   uint16_t Slot;
-  uint32_t Where; ///< bytes, address (its low half) or number
+  uint32_t Where; ///< bytes, address (its low half) or number; of a known
+                  ///< callee the bytes of the instruction
 };
 static_assert(sizeof(CallRow) == 32);
 
@@ -69,11 +70,18 @@ struct ParamRow {
 };
 static_assert(sizeof(ParamRow) == 32);
 
+/// What a row of ZeroRanges says of [Begin, End).
+enum class ZeroRange : uint8_t {
+  Differs, ///< runs only where the variable is not Value
+  IsZero,  ///< runs only where it is zero
+  Sets     ///< is one instruction, which sets it to Value
+};
+
 struct ZeroRangeRow {
   uint64_t Variable, Begin, End;
   int32_t Function;
   uint16_t Size;
-  uint8_t IsZero, Reserved;
+  uint8_t What, Value;
 };
 static_assert(sizeof(ZeroRangeRow) == 32);
 
@@ -90,12 +98,13 @@ struct KeptRow {
 };
 static_assert(sizeof(KeptRow) == 32);
 
-/// A block's place in the other order, and its loop's Reached, see Block.
+/// A block's place in the other order, its loop's Reached, and whether it is
+/// the head of an outermost loop, see Block.
 struct BlockRow {
   int32_t Function;
   uint16_t Order, Mirror;
-  uint8_t Reached, Reserved;
-  uint16_t Reserved2;
+  uint8_t Reached, Head;
+  uint16_t Reserved;
 };
 static_assert(sizeof(BlockRow) == 12);
 

@@ -57,10 +57,12 @@ void ZeroRanges::sees(const Op &O, uint32_t Index, uint32_t Block,
   if (O.Tested != NoReg) {
     Pending = What;
     PendingAt = Index;
+    PendingAgainst = O.Against;
   }
   if (O.Zero != OnZero::Unknown) {
     if (Pending.Size && Index - PendingAt <= MaxApart)
-      Tests.push_back({Pending, Block, O.Zero, uint64_t(O.Imm)});
+      Tests.push_back(
+          {Pending, Block, O.Zero, uint64_t(O.Imm), PendingAgainst});
     Pending = {};
   } else if (O.Tested == NoReg && !keepsFlags(O)) {
     Pending = {};
@@ -78,8 +80,9 @@ void ZeroRanges::findWays(const Graph &G, std::span<const Op> Ops) {
       continue;
     bool FirstIsTarget = Ops[Blocks[Next[0]].First].Ip == T.Target;
     unsigned Zero = FirstIsTarget == (T.Zero == OnZero::Branches) ? 0 : 1;
-    Ways.push_back({T.What, true, Next[Zero], T.Block});
-    Ways.push_back({T.What, false, Next[1 - Zero], T.Block});
+    if (!T.Against)
+      Ways.push_back({0, T.What, true, Next[Zero], T.Block});
+    Ways.push_back({T.Against, T.What, false, Next[1 - Zero], T.Block});
   }
   std::sort(Ways.begin(), Ways.end());
 }
@@ -124,8 +127,9 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
   findWays(G, Ops);
   for (size_t I = 0, Next = 0; I < Ways.size(); I = Next) {
     const Way &W = Ways[I];
-    while (Next < Ways.size() && Ways[Next].What == W.What &&
-           Ways[Next].IsZero == W.IsZero && Ways[Next].To == W.To)
+    while (Next < Ways.size() && Ways[Next].Against == W.Against &&
+           Ways[Next].What == W.What && Ways[Next].IsZero == W.IsZero &&
+           Ways[Next].To == W.To)
       ++Next;
     if (Work > WorkPerBlock * Blocks.size())
       return;
@@ -140,8 +144,10 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
       if (Out.size() > Before && Out.back().End == Begin)
         Out.back().End = End;
       else
-        Out.push_back({W.What.Address, Begin, End, Function,
-                       uint16_t(W.What.Size), W.IsZero, 0});
+        Out.push_back(
+            {W.What.Address, Begin, End, Function, uint16_t(W.What.Size),
+             uint8_t(W.IsZero ? ZeroRange::IsZero : ZeroRange::Differs),
+             W.Against});
     }
     if (Out.size() - Before > MaxRanges)
       Out.resize(Before);

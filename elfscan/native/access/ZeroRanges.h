@@ -1,8 +1,8 @@
 //===- ZeroRanges.h - Code behind a test for zero ---------------*- C++ -*-===//
 //
 // Owns which code of a function runs only where a variable of static storage
-// was just found to be zero, or not to be, which is how most programs do a
-// thing once.
+// was just found to be zero, or not to be zero or another small number, which
+// is how most programs do a thing once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +48,10 @@ private:
     uint32_t Block;
     OnZero Zero;
     uint64_t Target;
+    uint8_t Against;
   };
   struct Way {
+    uint8_t Against; ///< first: what is compared with zero has precedence
     Variable What;
     bool IsZero;
     uint32_t To, From; ///< blocks
@@ -61,6 +63,7 @@ private:
   std::vector<Way> Ways;
   Variable Pending; ///< tested, and no flag has changed since
   uint32_t PendingAt = 0;
+  uint8_t PendingAgainst = 0;
 
   std::vector<uint32_t> Position, Mark, Region;
   uint64_t Work = 0;

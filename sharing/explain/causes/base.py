@@ -16,13 +16,30 @@ import msgspec
 from sharing.basics.naming import Demangle
 from sharing.explain import numbers
 from sharing.explain.activity import Activity
+from sharing.explain.causes.run import Run
 from sharing.explain.linepairs import LinePairs
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.image import Image, ImageKind
 
+# Who calls these waits for others to connect, or goes on in the background: listen(2), accept(2), daemon(3).
+SERVES = frozenset({"listen", "accept", "accept4", "daemon"})
 UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A function of both builds that uses added data: ``row`` is the new build's, ``of`` the data by their names.
+
+    ``writes`` are those that it writes.  ``alone``: that is all it does otherwise than before.
+    """
+
+    row: int
+    name: str
+    of: tuple[str, ...]
+    writes: frozenset[str]
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +59,17 @@ class Builds:
     pair_lost: LinePairs
     line_size: int
     demangle: Demangle
+    uses: tuple[Use, ...] = ()  # of added data that shares lines
 
     @property
     def programs(self) -> tuple[str, str]:
         """What to run: the files, or in words where only a listing of them is at hand, or a library."""
-        return program_of(self.old.image, "the old build"), program_of(self.new.image, "the new build")
+        return self.runs[0].program, self.runs[1].program
+
+    @property
+    def runs(self) -> tuple[Run, Run]:
+        """How to measure the old build, and the new one."""
+        return run_of(self.old.image, "the old build"), run_of(self.new.image, "the new build")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +86,8 @@ class Verdicts:
 def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Best first, each root with what follows from it; what follows from nothing that is there is a root.
 
-    What got better explains no slowdown: it comes behind what may, unless it is all there is.  A root explains as much
-    as the strongest of what follows from it.
+    What got better explains no slowdown: it comes behind what may, and where it is unlikely itself behind all.
+    A root explains as much as the strongest of what follows from it.
     """
     causes = tuple(causes)
     groups: list[list[Cause]] = []
@@ -88,7 +111,11 @@ def ranked(causes: Iterable[Cause]) -> tuple[Cause, ...]:
 def _best_first(causes: Iterable[Cause]) -> list[Cause]:
     causes = tuple(causes)
     slowdown = any(not c.improves and c.strength >= numbers.PLAUSIBLE for c in causes)
-    return sorted(causes, key=lambda c: (slowdown and c.improves, -c.strength))
+
+    def behind(cause: Cause) -> bool:
+        return cause.improves and (slowdown or cause.strength < numbers.PLAUSIBLE)
+
+    return sorted(causes, key=lambda c: (behind(c), -c.strength))
 
 
 def _raised(group: list[Cause]) -> list[Cause]:
@@ -108,6 +135,30 @@ def program_of(image: Image, listed: str = "") -> str:
         return f"PROGRAM (one that uses {image.path})"
     # A shell looks for a name without a folder in $PATH alone.
     return shlex.quote(image.path if "/" in image.path else f"./{image.path}")
+
+
+def named_again(old: Image, new: Image) -> str:
+    """The command that compares two files with the names that they lack, and the other way to give it names."""
+    if not (is_file(old) and is_file(new)):
+        return "linemate explain on the files that the listings are of"
+    files = shlex.join([old.path, new.path])
+    return (
+        f"linemate explain --debuginfod {files} (where servers have none: "
+        f"linemate explain --debug-old FILE --debug-new FILE {files})"
+    )
+
+
+def run_of(image: Image, listed: str = "") -> Run:
+    """How to measure an image: a server while it runs, a kernel while it is booted, all else from start to end."""
+    if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
+        return Run(shlex.quote(image.path), kernel=True)
+    serves = is_file(image) and not is_library(image) and not SERVES.isdisjoint(image.imports)
+    return Run(program_of(image, listed), process_of(image) if serves else "")
+
+
+def process_of(image: Image) -> str:
+    """The process of a server, for a shell."""
+    return f"$(pidof {shlex.quote(PurePath(image.path).name)})"
 
 
 def is_library(image: Image) -> bool:

@@ -110,7 +110,7 @@ def _linked_in(builds: Builds, names: list[str]) -> Verdicts:
         summary=change,
         evidence=(change,),
         confirm=f"rebuild {new} with the allocator of {old}, then perf stat -r 10: as fast as the old build",
-        refute=f"rebuild {new} with the allocator of {old}, then perf stat -r 10 -- {new}: still slow",
+        refute=f"rebuild {new} with the allocator of {old}, then {builds.runs[1].timed}: still slow",
     )
     return Verdicts((cause,), notes=(note,))
 
@@ -206,6 +206,7 @@ def _summary(
 
 def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[str]) -> str:
     old, new = builds.programs
+    run = builds.runs[1]
     brought, taken = (next(filter(allocator_of_library, names), "") for names in (come, gone))
     if brought:
         edit = f"--replace-needed {brought} {taken}" if taken else f"--remove-needed {brought}"
@@ -214,11 +215,11 @@ def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[
             "perf stat -r 10 -- ./new-without: as fast as the old build"
         )
     if come:
-        return f"perf record -- {new}; perf report --sort dso: time in {come[0]} that {old} does not spend there"
+        return f"{run.recorded()}; {run.report} --sort dso: time in {come[0]} that {old} does not spend there"
     if gone:
-        return f"LD_PRELOAD={gone[0]} perf stat -r 10 -- {new}: as fast as the old build"
+        before = "" if run.process else f"LD_PRELOAD={gone[0]} "
+        behind = f"LD_PRELOAD={gone[0]} {new}" if run.process else new
+        return f"{before}{run.timed_as(behind)}: as fast as the old build"
     if allocators:
         return f"rebuild {new} with the allocator of {old}, then perf stat -r 10: as fast as the old build"
-    return (
-        f"perf stat -r 10 -- {new} on a machine with the libraries that {old} was built with: as fast as the old build"
-    )
+    return f"{run.timed} on a machine with the libraries that {old} was built with: as fast as the old build"

@@ -22,7 +22,7 @@ from sharing.model.comparison import Cause, CauseKind
 from sharing.model.finding import Confidence
 from sharing.model.plural import count
 from sharing.model.profile import COMPANIONS, Actor, Heat, Role
-from sharing.rules.line.base import Context
+from sharing.rules.line.base import Context, by_several
 
 MAX_EXAMINED = 100  # variables with a lock of one build, the most often taken first
 MAX_CAUSES = 3
@@ -81,12 +81,7 @@ def _locks(activity: Activity, changed: npt.NDArray[np.bool_]) -> dict[int, Lock
 def _taken(actors: Iterable[Actor], context: Context) -> Actor | None:
     """The lock of a variable that several threads take, None where it has none or several different ones."""
     locks = [a for a in actors if a.role is Role.LOCK and a.kind not in COMPANIONS and a.lockers]
-    if len(locks) != 1:
-        return None
-    mask = 0
-    for access in locks[0].lockers:
-        mask |= access.mask if access.weight > 0 and not access.cold else 0
-    return locks[0] if context.concurrent(mask, mask) else None
+    return locks[0] if len(locks) == 1 and by_several(locks[0].lockers, context) else None
 
 
 def _made(row: int, lock: Actor, size: int) -> Locks:
@@ -133,7 +128,7 @@ def cause_of(builds: Builds, old: Locks, new: Locks, *, improves: bool) -> Cause
     means = "threads that took locks of their own now wait for the same, which no padding cures"
     if improves:
         means = "threads that waited for the same take locks of their own"
-    program = builds.programs[1]
+    again = builds.runs[1].timed
     hot = min(old.heat, new.heat) is Heat.HOT
     return Cause(
         kind=CauseKind.CONTENTION,
@@ -144,5 +139,5 @@ def cause_of(builds: Builds, old: Locks, new: Locks, *, improves: bool) -> Cause
         evidence=(f"{old.name}: {before}", f"{new.name}: {after}"),
         improves=improves,
         confirm=CONFIRM,
-        refute=f"rebuild with {before} again, then perf stat -r 10 -- {program}: still slow",
+        refute=f"rebuild with {before} again, then {again}: still slow",
     )

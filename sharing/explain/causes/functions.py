@@ -16,9 +16,13 @@ import numpy as np
 from sharing.basics.naming import readable_names
 from sharing.explain import numbers, recognised
 from sharing.explain.activity import Activity
-from sharing.explain.bodies import Bodies, compare_bodies, of_the_program
-from sharing.explain.causes.base import Builds, Verdicts, first_of, is_file, quoted
+from sharing.explain.bodies import compare_bodies, of_the_program
+from sharing.explain.bodychanges import Bodies
+from sharing.explain.causes.added import accounted
+from sharing.explain.causes.base import Builds, Use, Verdicts, first_of, is_file, named_again, quoted
+from sharing.explain.causes.grown import grown
 from sharing.explain.causes.linkedin import linked_in
+from sharing.explain.causes.run import Run, recorded_both
 from sharing.explain.code import Code, CodeChange, compare_code, loop_heads, read_code
 from sharing.model.comparison import Cause, CauseKind, RuledOut
 from sharing.model.finding import Confidence
@@ -53,7 +57,8 @@ def ask(builds: Builds) -> Verdicts:
     if not shown:
         failed = ("code: no busy functions are known to compare", *failed)
     known = [f for f in shown if f.change is not CodeChange.UNKNOWN]
-    changed = [f for f in known if f.change is CodeChange.CHANGED]
+    added = accounted(builds)
+    changed = [f for f in known if f.change is CodeChange.CHANGED and f.new_row not in added]
     fresh = _fresh(builds)
     notes = failed
     if len(known) < len(shown):
@@ -61,6 +66,7 @@ def ask(builds: Builds) -> Verdicts:
     unknown = _not_recognised(builds)
     others = _others(builds, bodies)
     notes = tuple(dict.fromkeys((*notes, *bodies.notes)))
+    records, maybe = grown(builds, bodies), _maybe(builds, bodies)
     if changed or fresh:
         total = sum(f.weight for f in shown) + sum(w for _, w in fresh)
         share = (sum(f.weight for f in changed) + sum(w for _, w in fresh)) / total if total else 0.0
@@ -69,11 +75,17 @@ def ask(builds: Builds) -> Verdicts:
             cause = msgspec.structs.replace(
                 cause, evidence=(*cause.evidence, f"{_not_found(unknown)}, or not recognised")
             )
-        return Verdicts((cause,), notes=notes)
+        return Verdicts((_with_doubtful(cause, maybe), *records), notes=notes)
     if unknown:
-        return Verdicts((_changed_or_not(builds, unknown),), notes=notes)
+        return Verdicts((_with_doubtful(_changed_or_not(builds, unknown, others), maybe), *records), notes=notes)
     if others:
-        return Verdicts((_changed_elsewhere(builds, others),), notes=notes)
+        return Verdicts((_with_doubtful(_changed_elsewhere(builds, others), maybe), *records), notes=notes)
+    if maybe:
+        return Verdicts((may_be_lines(builds, maybe), *records), notes=notes)
+    if records:
+        return Verdicts(records, notes=notes)
+    if added:
+        return Verdicts(not_ruled_out=(_uses_of_added(list(added.values())),), notes=notes)
     moved = [text for f in known if (text := _elsewhere(builds, f))]
     if moved:
         return Verdicts((_moved(builds, moved, len(known)),), notes=notes)
@@ -85,6 +97,52 @@ def ask(builds: Builds) -> Verdicts:
         "function came, went, or changed its size or what it accesses and calls"
     )
     return Verdicts(ruled_out=(RuledOut(CauseKind.CODE, why),), notes=notes)
+
+
+def _uses_of_added(uses: list[Use]) -> RuledOut:
+    """What is left to say of functions that only use what was added, which is the layout's cause."""
+    what = first_of(list(dict.fromkeys(name for use in uses for name in use.of)))
+    names = first_of([use.name for use in uses])
+    return RuledOut(CauseKind.CODE, f"{names} {'does' if len(uses) == 1 else 'do'} nothing new but to use {what}")
+
+
+def _maybe(builds: Builds, bodies: Bodies) -> dict[str, str]:
+    """Functions that differ in numbers that may be lines, and these numbers in words."""
+    matching = builds.functions
+    rows = {matching.new.label(int(matching.pairs["new"][pair])): moves for pair, moves in bodies.maybe.items()}
+    shown = readable_names(list(rows), builds.demangle)
+    return {
+        shown[name]: ", ".join(f"{before:,}, now {after:,}" for before, after in moves) for name, moves in rows.items()
+    }
+
+
+def _differ_in(maybe: dict[str, str]) -> str:
+    name = next(iter(maybe))
+    one = len(maybe) == 1
+    return (
+        f"{count(len(maybe), 'function')} {'hands' if one else 'hand'} another number to a call and "
+        f"{'is' if one else 'are'} else the same: may be a line number of the source"
+        f"{'' if one else ' each'} ({quoted(name)}: {maybe[name]})"
+    )
+
+
+def _with_doubtful(cause: Cause, maybe: dict[str, str]) -> Cause:
+    if not maybe:
+        return cause
+    return msgspec.structs.replace(cause, evidence=(*cause.evidence, _differ_in(maybe)))
+
+
+def may_be_lines(builds: Builds, maybe: dict[str, str]) -> Cause:
+    """The cause where functions differ in nothing but numbers that may be lines: the numbers in words, by function."""
+    names = list(maybe)
+    return _cause(
+        builds.runs,
+        names,
+        _differ_in(maybe),
+        numbers.MAY_BE_LINE,
+        _takes_time(names, builds.runs),
+        (f"{name}: {moves}" for name, moves in maybe.items()),
+    )
 
 
 def _by_size(builds: Builds) -> Verdicts:
@@ -109,23 +167,23 @@ def _by_size(builds: Builds) -> Verdicts:
         return Verdicts(notes=(note,))
     shown = readable_names([name for name, _ in found], builds.demangle)
     names = [shown[name] for name, _ in found]
-    return Verdicts((_other_size(names, [f"{shown[n]}: {what}" for n, what in found], builds.programs),), notes=(note,))
+    return Verdicts((_other_size(names, [f"{shown[n]}: {what}" for n, what in found], builds.runs),), notes=(note,))
 
 
-def _other_size(names: list[str], lines: list[str], programs: tuple[str, str]) -> Cause:
+def _other_size(names: list[str], lines: list[str], runs: tuple[Run, Run]) -> Cause:
     return _cause(
-        programs,
+        runs,
         names,
         f"{count(len(names), 'function')} changed in size, came or went: {first_of(names)}",
         numbers.CHANGED_ELSEWHERE,
-        _takes_time(names, programs),
+        _takes_time(names, runs),
         lines,
         confidence=Confidence.LAYOUT,
     )
 
 
 def _cause(
-    programs: tuple[str, str],
+    runs: tuple[Run, Run],
     names: Sequence[str],
     summary: str,
     strength: float,
@@ -135,7 +193,6 @@ def _cause(
     confidence: Confidence = Confidence.STATIC,
 ) -> Cause:
     """A cause about functions, refuted by profiles in which they take the share that they took."""
-    both = "; ".join(f"perf record -o {side}.data -- {one}" for side, one in zip(("old", "new"), programs, strict=True))
     return Cause(
         kind=CauseKind.CODE,
         confidence=confidence,
@@ -145,14 +202,15 @@ def _cause(
         evidence=tuple(islice(evidence, MAX_NAMED)),
         confirm=confirm,
         follows=CauseKind.TOOLCHAIN,
-        refute=f"{both}; perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+        refute=f"{recorded_both(*runs)}; perf diff old.data new.data: the shares of {', '.join(names[:3])} are as "
+        "before",
     )
 
 
-def _takes_time(names: Sequence[str], programs: tuple[str, str]) -> str:
+def _takes_time(names: Sequence[str], runs: tuple[Run, Run]) -> str:
     """What confirms a change of functions that the estimate does not hold for busy."""
-    old, new = programs
-    return f"perf record -- {new}; perf report: {names[0]} or another takes time that it did not in {old}"
+    old, new = runs
+    return f"{new.recorded()}; {new.report}: {names[0]} or another takes time that it did not in {old.program}"
 
 
 def _others(builds: Builds, bodies: Bodies) -> list[str]:
@@ -166,6 +224,8 @@ def _others(builds: Builds, bodies: Bodies) -> list[str]:
     differ = (sizes[0] != sizes[1]) & (sizes[0] > 0) & (sizes[1] > 0)
     differ |= (done[0] != done[1]) & (done[0] != 0) & (done[1] != 0)
     differ[bodies.changed] = True
+    differ[list(bodies.same)] = False
+    differ[[int(matching.of_new[row]) for row in accounted(builds)]] = False
     own = of_the_program(matching.old), of_the_program(matching.new)
     differ &= own[0][old_row] & own[1][new_row]
     weight = np.maximum(_weights(builds.old)[old_row], _weights(builds.new)[new_row])
@@ -181,8 +241,17 @@ def _others(builds: Builds, bodies: Bodies) -> list[str]:
 
 
 def _changed_elsewhere(builds: Builds, names: list[str]) -> Cause:
-    text = f"{count(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
-    return _cause(builds.programs, names, text, numbers.CHANGED_ELSEWHERE, _takes_time(names, builds.programs))
+    return _cause(
+        builds.runs,
+        names,
+        _elsewhere_changed(names),
+        numbers.CHANGED_ELSEWHERE,
+        _takes_time(names, builds.runs),
+    )
+
+
+def _elsewhere_changed(names: list[str]) -> str:
+    return f"{count(len(names), 'function')} changed, none of them among the busiest by estimate: {first_of(names)}"
 
 
 def _weights(activity: Activity) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -220,7 +289,7 @@ def _busy(builds: Builds, bodies: Bodies) -> tuple[list[_Busy], tuple[str, ...]]
         change = compare_code(one, other)
         if change is CodeChange.UNKNOWN and sizes[0] != sizes[1] and min(sizes) > 0:
             change = CodeChange.CHANGED
-        elif pair in bodies.lines:
+        elif pair in bodies.same:
             change = CodeChange.RELOCATED
         out.append(_Busy(matching.new.label(new_row), chosen[pair], old_row, new_row, change, sizes, other))
     out.sort(key=lambda f: (-f.weight, f.name))
@@ -268,15 +337,18 @@ def _not_found(found: _NotRecognised) -> str:
     return f"{count(found.old, 'function')} of the old build and {found.new:,} of the new one changed"
 
 
-def _changed_or_not(builds: Builds, found: _NotRecognised) -> Cause:
-    old, new = builds.programs
+def _changed_or_not(builds: Builds, found: _NotRecognised, others: list[str]) -> Cause:
+    known = f"{_elsewhere_changed(others)}; " if others else ""
     return _cause(
-        builds.programs,
-        found.names,
-        f"{_not_found(found)}, or were not recognised: {first_of(found.names)}",
+        builds.runs,
+        (*others, *found.names),
+        f"{known}{_not_found(found)}, or were not recognised: {first_of(found.names)}",
         numbers.NOT_RECOGNISED,
-        f"linemate explain {old} {new}, with files that have their symbols: names the functions that changed",
-        (f"{name}: changed, or not recognised" for name in found.names),
+        f"{named_again(builds.old.image, builds.new.image)}: names the functions that changed",
+        [
+            *(f"{name}: changed, not among the busiest by estimate" for name in others[: MAX_NAMED // 2]),
+            *(f"{name}: changed, or not recognised" for name in found.names),
+        ],
         confidence=Confidence.LAYOUT,
     )
 
@@ -292,14 +364,14 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], others: lis
     names = [f.name for f in changed] + fresh
     rest = [name for name in others if name not in names]
     lines += [f"{name}: changed, not among the busiest by estimate" for name in rest]
-    old, new = builds.programs
+    old, new = builds.runs
     return _cause(
-        builds.programs,
+        builds.runs,
         [*names, *rest],
         f"{count(len(names), 'busy function')} changed: {first_of(names)}"
         + (f"; and {count(len(rest), 'other')}: {first_of(rest)}" if rest else ""),
         round(numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share, 3),
-        f"perf record -- {new}; {_found(builds, names[0], changed)} that {old} has not",
+        f"{new.recorded()}; {_found(builds, names[0], changed)} that {old.program} has not",
         lines,
     )
 
@@ -308,9 +380,11 @@ def _found(builds: Builds, name: str, changed: list[_Busy]) -> str:
     """How a profiler shows the busiest changed function; one without a symbol by its address."""
     rows = [f.new_row for f in changed[:1] if not builds.functions.new.named[f.new_row]]
     if not rows:
-        return f"perf annotate {shlex.quote(name)}: the time is in instructions"
+        command = builds.runs[1].report.replace("report", "annotate")
+        return f"{command} {shlex.quote(name)}: the time is in instructions"
     start, size = int(builds.functions.new.address[rows[0]]), int(builds.functions.new.size[rows[0]])
-    return f"perf report --sort sym: the time is at addresses {start:#x} to {start + size - 1:#x}, in instructions"
+    last = start + size - 1
+    return f"{builds.runs[1].report} --sort sym: the time is at addresses {start:#x} to {last:#x}, in instructions"
 
 
 def _elsewhere(builds: Builds, function: _Busy) -> str:
@@ -331,16 +405,16 @@ def _elsewhere(builds: Builds, function: _Busy) -> str:
 
 def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
     names = [text.partition(":")[0] for text in moved]
-    old, new = builds.programs
+    old, new = builds.runs
     cause = _cause(
-        builds.programs,
+        builds.runs,
         names,
         f"{len(moved)} of {count(of, 'busy function')} have the same instructions at another place in their "
         f"{numbers.FETCH_BYTES} bytes, {quoted(names[0])} among them",
         numbers.MOVED_CODE,
-        f"rebuild {new} with -falign-functions=64 -falign-loops=32, then perf stat -r 10: as fast as {old}",
+        f"rebuild {new.program} with -falign-functions=64 -falign-loops=32, then {new.timed}: as fast as {old.program}",
         moved,
         confidence=Confidence.LAYOUT,
     )
-    where = f"perf stat -e idq.dsb_uops,idq.mite_uops -r 10 -- {new}: the shares are those of {old}"
+    where = f"{new.counted('idq.dsb_uops,idq.mite_uops')}: the shares are those of {old.program}"
     return msgspec.structs.replace(cause, refute=where)

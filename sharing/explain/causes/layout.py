@@ -5,7 +5,7 @@ Owns the grading of what the change of layout means and its sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,9 @@ import numpy as np
 
 from sharing.explain import blame, numbers, recognised
 from sharing.explain.causes import toolchain
+from sharing.explain.causes.added import in_one_build, only_used, owners_alone, told_of_added, use_of_added
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
+from sharing.explain.causes.run import MISSES, Run
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.linepairs import LinePair, LinePairs, Relaid
 from sharing.explain.shifts import Shifts
@@ -25,7 +27,6 @@ from sharing.model.plural import count
 MAX_PAIRS = 12
 MAX_THREADS = 6
 PAGE_BYTES = 4096
-OF_A_SERVER = "of one that runs under its load: -p PID -- sleep 30"
 # How a rebuild takes back what moved the pair.
 UNDONE = {
     Share.ADDED: "without {}",
@@ -100,26 +101,31 @@ def _side(builds: Builds, met: LinePairs, *, improves: bool) -> Cause | None:
 
     Data that were used together from one line and no longer are cost a second line at most: no suspects.
     """
-    harm = _harm(met.pairs)
-    split = numbers.SPLIT_NOW if any(s.atomic for s in met.straddles) else 0.0
+    strengths = {id(pair): _strength(builds, pair) for pair in met.pairs}
+    harm = max(strengths.values(), default=0.0)
+    split = max((_strength_of_split(s) for s in met.straddles), default=0.0)
     strength = max(harm, split)
     if strength < numbers.MET_NOTE:
         return None
-    shown = _distinct(met.pairs) if harm == strength else []
+    worst_first = sorted(met.pairs, key=lambda pair: -strengths[id(pair)])
+    shown = _distinct(worst_first) if harm == strength else []
     text = "" if shown else _other_sentence(met.straddles, improves=improves)
     return _cause(builds, shown, strength, improves=improves, text=text)
 
 
-def _harm(pairs: Iterable[LinePair]) -> float:
-    """Strength of the worst pair."""
-    return max((_strength(m) for m in pairs), default=0.0)
-
-
-def _strength(pair: LinePair) -> float:
+def _strength(builds: Builds, pair: LinePair) -> float:
+    """As bad as a rule says; less where other code than the access to what was added may be to blame."""
     if pair.severity is None:
         return numbers.HOT_ONLY if pair.mates.hot else 0.0
     value = strengths()[pair.severity]
-    return value if pair.matched else value * numbers.ADDED_PAIR
+    if pair.used or not (pair.matched or only_used(builds, pair)):
+        return value * numbers.ADDED_PAIR
+    return value
+
+
+def _strength_of_split(straddle: Straddle) -> float:
+    """Of what crosses lines in one build alone, as bad as a rule says; a crossing costs less than a line shared."""
+    return min(numbers.SPLIT_NOW, strengths()[Severity(straddle.severity)]) if straddle.severity else 0.0
 
 
 def _nothing_met(builds: Builds) -> str:
@@ -206,13 +212,17 @@ def _without_accesses(builds: Builds) -> Verdicts:
 
 def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: bool, text: str) -> Cause:
     """The cause, told by the worst of the pairs shown, or by ``text`` where there is none."""
-    lead = next((m for m in shown if m.matched), shown[0] if shown else None)
+    lead = _lead(builds, shown)
     account, pairs = _blame(builds, lead, improves=improves)
     contributions = blame.by_symbols(builds.shifts, account)
     relaid = lead.relaid if lead is not None else ()
-    symbols = tuple(dict.fromkeys([
-        *(one.owner for one in relaid), *(c.name for c in contributions if c.share in SYMBOL_SHARES and c.name)
-    ]))  # fmt: skip
+    owners = [
+        *(lead.added if lead is not None else ()),
+        *(one.owner for one in relaid),
+        *owners_alone(builds, lead, pairs),
+    ]
+    movers = [c.name for c in contributions if c.share in SYMBOL_SHARES and c.name]
+    symbols = tuple(dict.fromkeys([*owners, *movers]))
     rows = list(dict.fromkeys(row for m in shown for row in m.rows))  # the worst pair's first
     known = builds.new.known
     text = text or _sentence(builds, lead, contributions, pairs, improves=improves)
@@ -220,16 +230,13 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
     lost = tuple(m.mates for m in _distinct(builds.lost.pairs))
     gained += _wider(gained, builds.pair_gained)
     lost += _wider(lost, builds.pair_lost)
-    old, new = builds.programs
+    old, new = builds.runs
     slower = old if improves else new
-    confirm = f"perf stat -e L1-dcache-load-misses -r 10 -- {slower}: more misses than the other build has"
+    confirm = f"{slower.counted(MISSES)}: more misses than the other build has"
     if lead is not None:
         image = (builds.old if improves else builds.new).image
         line = _as_loaded(image, lead.mates.line)
-        confirm = (
-            f"perf c2c record -a -- {slower} ({OF_A_SERVER}); perf c2c report --stdio: HITM on {line}; where linemate "
-            f"doctor finds no sampling of memory: linemate record -- {slower}"
-        )
+        confirm = f"{slower.shared_lines}: HITM on {line}; {slower.without_memory_events}"
     seen = lead.seen if lead is not None else None
     threads = (f"threads: {', '.join(lead.threads[:MAX_THREADS])}",) if lead is not None and lead.threads else ()
     of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
@@ -242,11 +249,24 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=(*of_samples, *map(_words, contributions), *threads),
+        evidence=(*of_samples, *use_of_added(builds, shown), *map(_words, contributions), *threads),
         improves=improves,
-        follows=None if relaid or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
+        follows=None if _by_edit(lead) or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
         refute=_refutation(contributions, lead, new, improves=improves),
+    )
+
+
+def _by_edit(lead: LinePair | None) -> bool:
+    """Whether an edit of the source shows in the pair itself."""
+    return lead is not None and bool(lead.relaid or lead.added or lead.used)
+
+
+def _lead(builds: Builds, shown: list[LinePair]) -> LinePair | None:
+    """The pair by which the cause is told: of those that are as bad the one that something moved."""
+    most = max((_strength(builds, pair) for pair in shown), default=0.0)
+    return next(
+        (m for m in shown if m.matched and not m.used and _strength(builds, m) == most), shown[0] if shown else None
     )
 
 
@@ -278,14 +298,16 @@ def _edited(builds: Builds) -> set[str]:
     return out
 
 
-def _refutation(contributions: tuple[Contribution, ...], lead: LinePair | None, new: str, *, improves: bool) -> str:
+def _refutation(contributions: tuple[Contribution, ...], lead: LinePair | None, new: Run, *, improves: bool) -> str:
     if improves:
-        return f"perf stat -r 10 -- {new}: as slow as before"
+        return f"{new.timed}: as slow as before"
     if lead is None:
-        return f"perf stat -e L1-dcache-load-misses -r 10 -- {new}: no more misses than before"
+        return f"{new.counted(MISSES)}: no more misses than before"
+    if lead.added:
+        return f"rebuild without {' and '.join(lead.added)}, then {new.timed}: still slow"
     without = next((UNDONE[c.share].format(c.name) + ", or " for c in contributions[:1] if c.share in UNDONE), "")
     alone = f"with {lead.mates.first} alone on its line (aligned and padded to a whole line)"
-    return f"rebuild {without}{alone}, then perf stat -r 10 -- {new}: still slow"
+    return f"rebuild {without}{alone}, then {new.timed}: still slow"
 
 
 def _blame(
@@ -296,7 +318,7 @@ def _blame(
         return (), ()
     of = builds.variables.of_old if improves else builds.variables.of_new
     pairs = tuple(int(of[row]) for row in lead.rows)
-    if lead.relaid:
+    if lead.relaid or lead.added or lead.used:
         return (), pairs
     shifts = builds.shifts
     kept = [k for pair in pairs if pair >= 0 and (k := shifts.kept_number(pair)) >= 0]
@@ -322,6 +344,9 @@ def _sentence(
 ) -> str:
     if lead is None:
         return ""
+    if lead.used or (lead.added and not improves):
+        where = in_one_build(builds, lead, pairs, improves=improves) if lead.alone else []
+        return "; ".join([*where, told_of_added(lead, improves=improves)])
     mates = lead.mates
     verb = "no longer share" if improves else "now share" if mates.certain else "may now share"
     parts = []
@@ -355,8 +380,7 @@ def _sentence(
         what = "something without a symbol moved them by" if kept else "they are in another order than before, moved by"
         parts.append(f"{what} {signed_hex(distance)}")
     elif not lead.matched:
-        new = [m for m, p in zip((mates.first, mates.second), pairs, strict=True) if p < 0]
-        parts.append(f"{' and '.join(quoted(n) for n in new)} {'is' if len(new) == 1 else 'are'} new")
+        parts += in_one_build(builds, lead, pairs, improves=improves)
     parts.append(f"{quoted(mates.first)} and {quoted(mates.second)} {verb} line {mates.line}")
     if mates.functions and lead.together:
         parts.append(f"both are touched by {quoted(mates.functions[0])}")
@@ -379,7 +403,7 @@ def _relaid(one: Relaid, *, improves: bool) -> str:
 
 def _other_sentence(straddles: tuple[Straddle, ...], *, improves: bool) -> str:
     """Of a lock or atomic that crosses lines."""
-    crossing = next(s for s in straddles if s.atomic)
+    crossing = max(straddles, key=_strength_of_split)
     verb = "no longer crosses" if improves else "now crosses"
     return f"{quoted(crossing.name)} at {crossing.address} {verb} the end of a line"
 
@@ -423,7 +447,7 @@ def _moved(builds: Builds, rows: Iterable[int], *, improves: bool) -> tuple[Move
     return tuple(out[: 2 * MAX_PAIRS])
 
 
-def _distinct(pairs: tuple[LinePair, ...]) -> list[LinePair]:
+def _distinct(pairs: Sequence[LinePair]) -> list[LinePair]:
     """The worst pair of each two variables."""
     seen: set[tuple[int, ...]] = set()
     out = []

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from sharing.explain.tables.figures import number
 
 MAX_VALUES = 1_000_000
+MAX_LINE = 400  # characters of a line of a tool's report
 Labels = tuple[tuple[str, str], ...]  # (column, text), in the order of the table
 # Columns that say what was measured and where, although they may hold numbers.
 _REVISIONS = r"rev(no|ision)?|commit|changeset|version|release|build"

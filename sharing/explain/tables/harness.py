@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 
-from sharing.explain.tables.base import Measurement
+from sharing.explain.tables.base import MAX_LINE, Measurement
 from sharing.explain.tables.figures import figure, number
 from sharing.model.errors import Unrecognized
 
-MAX_LINE = 400  # characters
 _GO = re.compile(r"(?P<name>Benchmark\S{1,200})\s+\d{1,15}(?P<figures>(?:\s+[\d.eE+-]{1,30} \S{1,40})+)\s*")
 _GO_FIGURE = re.compile(r"([\d.eE+-]{1,30}) (\S{1,40})")
 _WRK_START = re.compile(r"Running \S+ test @ (?P<url>\S{1,300})")

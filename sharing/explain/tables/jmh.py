@@ -6,15 +6,14 @@ conditions.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
-from sharing.explain.tables.base import Labels, Measurement
+from sharing.explain.tables.base import MAX_LINE, Labels, Measurement
 from sharing.explain.tables.figures import number
+from sharing.explain.tables.timings import finite, labels_of
 from sharing.model.errors import Unrecognized
 
-MAX_LINE = 400  # characters
 MODES = ("thrpt", "avgt", "sample", "ss")
 BENCHMARK, MODE, THREADS = "benchmark", "mode", "threads"
 _PARAMETER = re.compile(r"\(([^()\s]{1,80})\)")
@@ -61,10 +60,10 @@ def is_jmh(record: dict[str, Any]) -> bool:
 
 def of_jmh(record: dict[str, Any]) -> list[Measurement]:
     """The score of each fork: iterations of one process agree better with each other than with those of another."""
-    primary, parameters = record["primaryMetric"], record.get("params")
+    primary = record["primaryMetric"]
     labels: Labels = (
         (BENCHMARK, str(record[BENCHMARK])),
-        *((str(k), str(v)) for k, v in (parameters.items() if isinstance(parameters, dict) else ())),
+        *labels_of(record.get("params")),
         (MODE, str(record.get(MODE, ""))),
     )
     if record.get(THREADS, 1) != 1:
@@ -79,9 +78,6 @@ def of_jmh(record: dict[str, Any]) -> list[Measurement]:
 
 
 def _mean(values: object) -> float | None:
-    if not isinstance(values, list) or not values:
-        return None
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        return None
-    mean = sum(values) / len(values)
-    return float(mean) if math.isfinite(mean) else None
+    known = [finite(value) for value in values] if isinstance(values, list) else []
+    figures = [value for value in known if value is not None]
+    return finite(sum(figures) / len(figures)) if figures and len(figures) == len(known) else None

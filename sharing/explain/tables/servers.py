@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 
-from sharing.explain.tables.base import Labels, Measurement
+from sharing.explain.tables.base import MAX_LINE, Labels, Measurement
 from sharing.explain.tables.figures import number
 from sharing.model.errors import Unrecognized
 
-MAX_LINE = 400  # characters
 TEST = "test"
 CLIENTS = "clients"
 _DIGITS = r"\d{1,15}(?:\.\d{1,9})?"

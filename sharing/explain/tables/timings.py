@@ -31,11 +31,7 @@ def is_hyperfine(record: dict[str, Any]) -> bool:
 
 def of_hyperfine(record: dict[str, Any]) -> list[Measurement]:
     """Each run's seconds, by command and parameters."""
-    parameters = record.get("parameters")
-    labels: Labels = (
-        (COMMAND, str(record[COMMAND])),
-        *((str(k), str(v)) for k, v in (parameters.items() if isinstance(parameters, dict) else ())),
-    )
+    labels: Labels = ((COMMAND, str(record[COMMAND])), *labels_of(record.get("parameters")))
     return [Measurement(_SECONDS, value, labels) for value in map(finite, record["times"]) if value is not None]
 
 
@@ -75,6 +71,11 @@ def of_google(record: dict[str, Any]) -> list[Measurement]:
         if value is not None:
             out.append(Measurement(key, value * (factor if key in ("real_time", "cpu_time") else 1.0), labels))
     return out
+
+
+def labels_of(parameters: object) -> Labels:
+    """The parameters of a benchmark in a document of JSON, none where that is no table."""
+    return tuple((str(k), str(v)) for k, v in parameters.items()) if isinstance(parameters, dict) else ()
 
 
 def finite(value: object) -> float | None:

@@ -7,7 +7,9 @@ it again, and what is still wrong gets a further edit.  Where that does not end,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from sharing.basics.geometry import round_up
 from sharing.judge import conflicts as graph
@@ -22,8 +24,7 @@ MAX_EDITS = 8  # of one finding; a line of 64 bytes has eight words
 MAX_TRIED = 6  # actors of a line that are tried for one edit
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(msgspec.Struct, frozen=True):
     """What is wrong on a line: ``actors`` in order of blame, ``separate`` those that an edit should move."""
 
     actors: tuple[Actor, ...]
@@ -31,8 +32,7 @@ class Conflict:
     split: bool = False  # one object lies on two lines
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(msgspec.Struct, frozen=True):
     """``each`` bytes in each of ``objects`` (0: as many as are allocated), and ``once`` for the start of a line."""
 
     each: int
@@ -176,7 +176,8 @@ def _alone(actor: Actor, paths: Paths, *, split: bool) -> Iterator[Edit]:
     elif not steps and 0 < stride_of(actor) < actor.owner_span[1] - actor.owner_span[0]:
         yield Edit(Kind.ELEMENTS, actor, _own_elements(actor, paths))
     elif stride_of(actor):
-        yield Edit(Kind.WHOLE, actor)
+        # What only the steps of code show has the length of one element: the array around it has to be found.
+        yield Edit(Kind.WHOLE if actor.sized or actor.section == ALLOCATED else Kind.ELEMENTS, actor)
 
 
 def _step(actor: Actor) -> int:

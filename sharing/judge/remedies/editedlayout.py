@@ -9,8 +9,10 @@ from __future__ import annotations
 import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
+
+import msgspec
 
 from sharing.basics.geometry import round_up
 from sharing.judge.remedies.paths import Step
@@ -30,8 +32,7 @@ class Kind(Enum):
     ELSEWHERE = "elsewhere"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True):
     """One change of a declaration, for the sake of ``actor``.
 
     ``steps`` lead to the member or element that starts a line, () without types: then the actor's own bytes do.
@@ -162,7 +163,9 @@ class Layout:
             read_hot=moved(actor.read_hot),
             alignment=max(actor.alignment, self._line),
             stride=strides[actor.stride],
-            accesses=tuple(replace(a, stride=strides[a.stride]) if a.stride else a for a in actor.accesses),
+            accesses=tuple(
+                msgspec.structs.replace(a, stride=strides[a.stride]) if a.stride else a for a in actor.accesses
+            ),
         )
 
     def _at(self, variable: Variable, offset: int) -> int:

@@ -12,7 +12,7 @@ import re
 from msgspec.structs import replace
 
 from sharing.basics.geometry import round_up
-from sharing.judge.remedies.editedlayout import Edit, Kind
+from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.paths import Paths
 from sharing.model.finding import Remedy
 
@@ -28,9 +28,14 @@ def go_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
     pad = f"_ [{line_size - aligned}]byte"
     size = 2 * (line_size - aligned)
     if edit.kind is Kind.ELEMENTS:
-        stride = max(steps[-1].stride if steps else actor.stride, 1)
+        stride = max(steps[-1].stride if steps else stride_of(actor), 1)
         behind = round_up(stride, line_size) - stride
         text = f"make the elements of {actor.owner} {stride + behind} bytes long; {_ALSO}"
+        if not actor.sized:
+            text = (
+                f"elements of {stride} bytes: find the variable that is {actor.owner} in this file, and give each "
+                f"element a line of its own: make it {stride + behind} bytes long; {_ALSO}"
+            )
         code = f"type line struct {{\n\tvalue T // the type that the elements have now\n\t_     [{behind}]byte\n}}"
         return replace(cost, text=text, edit=code, language="Go", breaks_abi=False)
     if edit.kind is not Kind.WHOLE and steps:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from sharing.model.image import Image
@@ -45,8 +46,7 @@ class Step:
         return self.stride > 0
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerVariable:
+class OwnerVariable(msgspec.Struct, frozen=True):
     """The variable of an actor: its row of types (-1 unknown), and whether its name is its file's alone."""
 
     type: int

@@ -12,7 +12,7 @@ import re
 from msgspec.structs import replace
 
 from sharing.basics.geometry import round_up
-from sharing.judge.remedies.editedlayout import Edit, Kind
+from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.paths import Paths
 from sharing.model.finding import Remedy
 
@@ -47,7 +47,21 @@ def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remed
     also = _also(line_size)
     steps, owner = edit.steps, edit.actor.owner
     name = owner.rsplit("::", 1)[-1]
-    if edit.kind is Kind.ELEMENTS:
+    if not edit.actor.sized:
+        name_it = (
+            f"let debug information name {owner} (strip = false and debug = 1 in the profile of Cargo.toml, or audit "
+            f"--debug-file FILE)"
+        )
+        if edit.kind is Kind.ELEMENTS:
+            stride = stride_of(edit.actor)
+            what = f"give each element a line of its own: wrap the element type in {_type(line_size)}"
+            text = f"elements of {stride} bytes: {name_it}, then {what}; {also}"
+            size = round_up(max(stride, 1), line_size)
+            use = f"// [T; N] becomes [Line<T>; N], {size} bytes each; the value is .0"
+        else:
+            text = f"{name_it}, then wrap it in {_type(line_size)}; {also}"
+            use = "value: Line<T>,  // T: the type it has now; the value is .0"
+    elif edit.kind is Kind.ELEMENTS:
         size = round_up(max(steps[-1].stride if steps else edit.actor.stride, 1), line_size)
         text = f"make the elements of {owner} whole lines: wrap the element type; {also}"
         use = f"// [T; N] becomes [Line<T>; N], {size} bytes each; the value is .0"

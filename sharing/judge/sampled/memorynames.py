@@ -41,7 +41,7 @@ def of_object(seen: SeenObject, item: Item, use: LineUse, block: Allocation | No
     start, end = use.address + item.start, use.address + item.end
     name, path, span = seen.by if seen.local else seen.type_name, "", (start, end)
     if seen.member is not None:
-        path = without_internals(seen.member.path)
+        path = without_internals(seen.member.path, seen.member.via)
         if seen.address >= 0:  # else of which element is not known
             path = seen.member.path_at(path, seen.offset)
             first = seen.address + seen.member.begin(seen.offset)

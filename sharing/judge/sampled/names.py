@@ -152,7 +152,7 @@ class Names:
             role = role_of(leaf, (), self._knowledge)
             role = role_of_item(item) if role is Role.CONSTANT else role
             stride, count = leaf.stride, leaf.count
-            path, first = leaf.path_at(without_internals(leaf.path), offset), base + leaf.begin(offset)
+            path, first = leaf.path_at(without_internals(leaf.path, leaf.via), offset), base + leaf.begin(offset)
             span, type_name = (first, first + leaf.extent), leaf.type_name
         file, unit = int(variable["file"]), int(variable["unit"])
         section = next((s.name for s in image.sections if s.index == variable["section"]), "")

@@ -5,6 +5,8 @@ Owns the wording for memory without a declaration.  Static variables have theirs
 
 from __future__ import annotations
 
+import re
+
 from sharing.basics.naming import without_internals
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Layout, touched
@@ -16,6 +18,8 @@ from sharing.model.finding import Remedy, Verdict
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledDraft, SampledLine, is_large
 from sharing.sampled.objects import SeenObject
+
+_BEFORE_C11 = ("C", "C89", "C99")  # as DWARF calls them; _Alignas came with C11 (6.7.5)
 
 
 def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -> tuple[Remedy, ...]:
@@ -33,7 +37,7 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
     align = style.macro or f"alignas({size})"
     cost = 2 * size - (first.end - first.start)
     if line.objects and (seen := line.objects[draft.separate[0]]) is not None and seen.address >= 0:
-        return (_of_object(seen, draft, line, align, size),)
+        return (_of_object(seen, draft, line, style),)
     if line.use.region is Region.STACK:
         return (
             Remedy(
@@ -59,32 +63,68 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
     )
 
 
-def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, align: str, size: int) -> Remedy:
+class _Spelling:
+    """Alignment as the language of the code that uses an object writes it; C++'s where that is not known."""
+
+    def __init__(self, language: str, style: Style) -> None:
+        self.in_c = re.fullmatch(r"C\d*", language) is not None
+        self._old = language in _BEFORE_C11
+        self._style = style
+
+    def type(self, name: str, members: str, remark: str) -> str:
+        if not self.in_c:
+            align = self._style.macro or f"alignas({self._style.line_size})"
+            return f"struct {align} {name} {{ {members} }};  // {remark}"
+        return f"struct {name} {{ {members} }} {self._attribute()};  /* {remark} */"
+
+    def member(self, kind: str, name: str, remark: str) -> str:
+        size, macro = self._style.line_size, self._style.macro
+        name += "".join(re.findall(r"\[\d*\]", kind))
+        kind = re.sub(r"\[\d*\]", "", kind)
+        if not self.in_c:
+            return f"{macro or f'alignas({size})'} {kind} {name};  // {remark}"
+        if self._old:
+            return f"{kind} {name} {self._attribute()};  /* {remark} */"
+        return f"{macro or f'_Alignas({size})'} {kind} {name};  /* {remark} */"
+
+    def allocated(self, where: str) -> str:
+        if self.in_c:
+            return f"; malloc does not know of it: allocate the objects with aligned_alloc or mmap{where}"
+        return f"; objects that C++17's new does not make need aligned_alloc, mmap or an aligned operator new{where}"
+
+    def _attribute(self) -> str:
+        return self._style.macro or f"__attribute__((aligned({self._style.line_size})))"
+
+
+def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: Style) -> Remedy:
     """The member that gets lines of its own, or the type of which each object does."""
+    size, words = style.line_size, _Spelling(seen.language, style)
     others = [line.objects[i] for i in draft.items if i != draft.separate[0]]
     actor = line.actors[draft.separate[0]]
     inside = all(other is not None and other.address == seen.address for other in others)
     where = f" ({seen.source})" if seen.source else ""
-    path = without_internals(seen.member.path) if seen.member is not None else ""
+    path = without_internals(seen.member.path, seen.member.via) if seen.member is not None else ""
     element, _, member = path.rpartition(".")
-    if (inside and path.endswith("[]")) or "[]" in element:
+    slots = inside and seen.member is not None and seen.member.count > 1
+    slots = slots and all(other is not None and other.member == seen.member for other in others)
+    if slots or (inside and path.endswith("[]")) or "[]" in element:
         text = f"pad what {path.partition('[]')[0]} of {seen.type_name}{where} has for each thread to {size} bytes"
-        edit = f"struct {align} Own {{ T value; }};  // T: the type of its elements; sizeof is a multiple of {size}"
+        edit = words.type("Own", "T value;", f"T: the type of its elements; sizeof is a multiple of {size}")
     elif inside:
         text = f"give {path or seen.by} of {seen.type_name}{where} lines of its own"
-        edit = f"{align} {actor.type_name} {member};  // and the same for what stands behind it in {seen.type_name}"
+        edit = words.member(actor.type_name, member, f"and the same for what stands behind it in {seen.type_name}")
     else:
         text = f"give each {seen.type_name}{where} lines of its own: of {seen.size} bytes each, several share one"
-        edit = f"struct {align} {seen.type_name} {{ … }};  // sizeof is a multiple of {size}"
+        edit = words.type(seen.type_name, "…", f"sizeof is a multiple of {size}")
     block = line.blocks[draft.separate[0]] if line.blocks else None
     if line.use.region is not Region.STACK and seen.language != "Rust":
         who = f" where {block.site.text} allocates it" if block is not None else ""
-        text += f"; objects that C++17's new does not make need aligned_alloc, mmap or an aligned operator new{who}"
+        text += words.allocated(who)
     found = Remedy(
         kind="align-local" if line.use.region is Region.STACK else "pad-allocation",
         text=text,
         edit=edit,
-        language="C/C++",
+        language="C" if words.in_c else "C/C++",
         cost_bytes=2 * size - (actor.span[1] - actor.span[0]) if inside else -seen.size % size,
         breaks_abi=False,
         protects_tail=True,

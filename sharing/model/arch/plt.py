@@ -5,8 +5,9 @@ Owns the type.  Reading stubs of a file is ``elfscan.relocation.plt``'s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+import msgspec
 
 
 class SlotOperand(Enum):
@@ -17,8 +18,7 @@ class SlotOperand(Enum):
     PC_PLUS_PARTS = auto()  # RISC-V: auipc, then ld with the lower 12 bits
 
 
-@dataclass(frozen=True, slots=True)
-class PltStub:
+class PltStub(msgspec.Struct, frozen=True):
     """``words``: (mask, value) of the two instructions, for the forms made of words; else the bytes of ``code`` are it.
 
     ``landing``: a word that may stand before them and belongs to the stub.  ``size`` and ``landing_size``: bytes of

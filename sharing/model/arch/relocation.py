@@ -5,12 +5,12 @@ Owns the types.  ``elfscan.relocation`` applies them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class DynamicTypes:
+
+class DynamicTypes(msgspec.Struct, frozen=True):
     """Relocation numbers that the loader knows, from the architecture's ELF psABI."""
 
     absolute: int
@@ -33,8 +33,7 @@ class Formula(Enum):
     SUBTRACTED = auto()  # what is there - S - A
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """Where the value goes: ``pieces`` of it, each (its highest bit, its lowest, where that comes in the instruction).
 
     ``low``: only so many of its low bits count, before it is scaled.  ``rounds``: is added first, for an upper half
@@ -49,8 +48,7 @@ class Field:
 DATA = Field()  # the whole ``size`` bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     """One relocation type.  ``shift``: how the value is scaled before it is stored in an instruction.
 
     ``whole``: code with it names whole addresses, as it does where it is linked to run in one place.  ``at``: where the

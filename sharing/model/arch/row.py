@@ -10,12 +10,13 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+import msgspec
+
 from sharing.model.arch.plt import PltStub
 from sharing.model.arch.relocation import DynamicTypes, Operation
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A target triple's first part, and which files its compiler writes."""
 
     name: str
@@ -23,8 +24,7 @@ class Target:
     byteorder: str
 
 
-@dataclass(frozen=True, slots=True)
-class PerfRegisters:
+class PerfRegisters(msgspec.Struct, frozen=True):
     """Registers of samples.  ``names`` are perf's, in the order of arch/*/include/uapi/asm/perf_regs.h: the place is
     the number, and the bit in a mask.  All other registers are named by these.
 
@@ -49,8 +49,7 @@ class PerfRegisters:
         return {number: self.number(name) for number, name in enumerate(self.dwarf) if name}
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadCalls:
+class ThreadCalls(msgspec.Struct, frozen=True):
     """Patterns (``re``, over bytes of code) of a system call for a thread, and of what fork asks of the same call.
 
     ``call``: the number goes into its register and the call follows at once.  ``fork``: the flags that make it no
@@ -61,8 +60,7 @@ class ThreadCalls:
     fork: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SystemCalls:
+class SystemCalls(msgspec.Struct, frozen=True):
     """Numbers of the Linux system calls that matter here, and the registers of a call by perf's names."""
 
     futex: int
@@ -88,8 +86,7 @@ class GccAlignment(enum.Enum):
     FOR_VECTORS = enum.auto()  # aggregates to 8, from -O2 on those that could be vectorized to 16
 
 
-@dataclass(frozen=True, slots=True)
-class MemorySampler:
+class MemorySampler(msgspec.Struct, frozen=True):
     """A unit of the processor that samples addresses of data: its device for perf, its name, its kernel module."""
 
     device: str
@@ -111,7 +108,9 @@ class Machine:
 
     ``padding``: a pattern (``re``, over bytes) of what fills the space between functions, once; zeros fill it
     everywhere.  ``number_loads``: a pattern of an instruction that puts a number into a register or on the stack,
-    little-endian in its group and at its end; ``leaves``: of one that code does not go on behind, besides direct jumps.
+    little-endian in its group and at its end; ``number_adds``: of one that adds such a number to a register;
+    ``calls_through``: of a call or jump to what stands behind a pointer, with the distance cleared; ``leaves``: of one
+    that code does not go on behind, besides direct jumps.
     ``addresses``: how code refers to code.  ``gcc``, ``section_anchors`` (by default from -O1
     on) and ``large_array`` (from so many bytes on an array is aligned to as many; 0: never) say how compilers place
     variables.  ``sampler``: what profiles can be measured with besides events.
@@ -138,6 +137,8 @@ class Machine:
     packed_types: bool = False
     padding: bytes = b""
     number_loads: bytes = b""
+    number_adds: bytes = b""
+    calls_through: bytes = b""
     leaves: bytes = b""
     addresses: CodeAddresses | None = None
     gcc: GccAlignment | None = None

@@ -46,6 +46,9 @@ _OBJECTS = {
 # breakpoints are put between functions as well.
 _PADDING = rb"[\x90\xcc]|\x66+\x90|[\x66\x2e]*\x0f\x1f(?:\0|\x40.|\x44..|\x80.{4}|\x84.{5})"
 _NUMBER_LOADS = rb"(?:\x41?[\xb8-\xbf]|\x68)(.{4})"  # mov $imm32, %r32; push $imm32: Intel SDM volume 2
+_NUMBER_ADDS = rb"[\x48\x49](?:\x05|\x81[\xc0-\xc7])(.{4})"  # add $imm32, %r64
+# call and jmp *disp8(%r64) and *disp32(%r64).
+_CALLS_THROUGH = rb"[\x3e\xf2]?[\x40-\x4f]?\xff[\x50-\x57\x60-\x67\x90-\x97\xa0-\xa7]\0+"
 # ret; jmp *r/m64; ud2; hlt.
 _LEAVES = rb"[\xf2\xf3]?\xc3|\xc2..|[\x3e\xf2]?[\x40-\x4f]?\xff[\x20-\x27\x60-\x67\xa0-\xa7\xe0-\xe7].*|\x0f\x0b|\xf4"
 _DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37, tls_descriptor=36)
@@ -73,6 +76,8 @@ ROWS = (
         derives=True,
         padding=_PADDING,
         number_loads=_NUMBER_LOADS,
+        number_adds=_NUMBER_ADDS,
+        calls_through=_CALLS_THROUGH,
         leaves=_LEAVES,
         addresses=CodeAddresses.RIP_RELATIVE,
         gcc=GccAlignment.BY_SIZE,

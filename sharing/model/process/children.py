@@ -17,8 +17,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO, Any
+
+import msgspec
 
 from sharing.model.process.stopping import at_stop, held
 from sharing.model.process.table import processes
@@ -35,8 +36,7 @@ class WhenKilled(enum.Enum):
     TREE = "tree"  # everything that it started, and its own processes that left its group, is ended
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Streams:
+class Streams(msgspec.Struct, frozen=True, kw_only=True):
     """What a child reads and writes, as ``subprocess`` takes it; ``others`` are descriptors that it keeps besides."""
 
     stdin: int | IO[Any] = subprocess.DEVNULL

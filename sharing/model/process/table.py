@@ -9,14 +9,14 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _MOST_MAPS_BYTES = 16 << 20
 _CODE = re.compile(rb"[0-9a-f]+-[0-9a-f]+ ..x. [0-9a-f]+ [0-9a-f:]+ [1-9][0-9]*\s+(/.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(msgspec.Struct, frozen=True):
     pid: int
     parent: int
     group: int

@@ -85,7 +85,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         kind = synchronises(program, array.unit, inner, ctx.knowledge)
         if not _separates(array, inner, kind, ctx) or not (writers or kind) or _under_one_lock(writers):
             continue
-        if _is_filled_once(inner, writers):
+        if _is_filled_once(inner, writers) or _is_spread(writers, ctx.line_size):
             continue
         yield _draft(program, ctx, array, inner, count, writers, kind)
 
@@ -154,13 +154,18 @@ def _separates(array: _Array, inner: TypeTree, kind: str, ctx: SourceContext) ->
         return False
     if shape.kind in RECORD_KINDS:
         return any(u.writes and u.indexed for u in array.uses)
-    return shape.kind in _NUMBERS and shape.size >= 4 and speaks_of_lines(*array.words)
+    return shape.kind in _NUMBERS and shape.size >= numbers.NUMBER_BYTES and speaks_of_lines(*array.words)
 
 
 def _under_one_lock(writers: tuple[Use, ...]) -> bool:
     """All writers hold the same lock: one thread at a time, and the line moves with the lock."""
     held = [frozenset(u.under) for u in writers]
     return bool(held) and bool(frozenset.intersection(*held))
+
+
+def _is_spread(writers: tuple[Use, ...], line_size: int) -> bool:
+    """Does each index lead to a line of its own, since it is multiplied?"""
+    return bool(writers) and all(use.stride >= line_size for use in writers)
 
 
 def _is_filled_once(inner: TypeTree, writers: tuple[Use, ...]) -> bool:

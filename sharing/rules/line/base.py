@@ -6,7 +6,7 @@ remedies happen in ``sharing.judge.static``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -64,6 +64,7 @@ Check = Callable[[LineProfile, Context], Iterator[Draft]]
 
 
 MAX_PER_OBJECT = 3  # findings about the inside of one variable
+MAX_OTHERS = 3  # of those that one actor disturbs, whose heat is explained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +121,14 @@ def by_threads(actor: Actor, ctx: Context, *, reading: bool = False) -> bool:
         return ctx.concurrent(mask, mask)
     mask = actor.mask(writers=True) or mask
     return not mask & ~ctx.thread_mask and ctx.concurrent(mask, mask)
+
+
+def by_several(accesses: Iterable[Access], ctx: Context) -> bool:
+    """Can these accesses be made by two threads at the same time?  Cold code and what nobody reaches is left out."""
+    mask = 0
+    for access in accesses:
+        mask |= access.mask if access.weight > 0 and not access.cold else 0
+    return ctx.concurrent(mask, mask)
 
 
 def races(actor: Actor, ctx: Context) -> bool:
@@ -197,6 +206,31 @@ def _is_near(a: Spot, b: Spot) -> bool:
     return a.at.shares_way(b.at) and abs(a.at.ip - b.at.ip) <= numbers.NEAR_BYTES
 
 
+def changed_without(lock: Actor, data: Actor) -> float:
+    """Share of the changes of ``data`` in functions that take the lock, in runs of them that do not come to take it.
+
+    By where the two are and how often each is come to: before a return, on another arm, or behind one of several ways.
+    """
+    total = without = 0.0
+    for x in data.writers:
+        taking = [spot for y in lock.by_function.get(x.function, ()) for spot in y.spots]
+        if x.cold or lock.name in x.under or not x.spots or not taking:
+            continue
+        for spot in x.spots:
+            total += spot.weight
+            without += max(spot.weight - _on_its_ways(taking, spot), 0.0)
+    return without / total if total else 0.0
+
+
+def _on_its_ways(spots: Iterable[Spot], spot: Spot) -> float:
+    """How often runs that come to ``spot`` come to one of the others as well: those of one way are one run's."""
+    ways: list[Spot] = []
+    for other in sorted(spots, key=lambda other: -other.weight):
+        if other.at.shares_way(spot.at) and not any(other.at.shares_way(taken.at) for taken in ways):
+            ways.append(other)
+    return sum(other.weight for other in ways)
+
+
 def maybe_one_object(a: Actor, b: Actor) -> bool:
     """No symbol tells the two apart, and what touches ``b`` touches ``a``: as likely members of one object."""
     return not a.sized and not b.sized and in_common(a, b) >= numbers.ONE_OBJECT
@@ -264,6 +298,12 @@ def heat_evidence(actor: Actor) -> str:
     how = f" ({'atomic, ' if atomic and not actor.is_lock else ''}{loop})"
     where = f"{count(sites, 'site')} in {count(functions, 'function')}"
     return f"{actor.name}: {'/'.join(verbs) or 'accessed'} at {where}{how}"
+
+
+def evidence_of(first: Actor, others: Sequence[Actor], ctx: Context) -> tuple[str, ...]:
+    """Why an actor and those that it disturbs, worst first, count as hot, and where their threads begin."""
+    hot = (heat_evidence(actor) for actor in (first, *others[:MAX_OTHERS]))
+    return *hot, f"threads: {roots_text(first, others[0], ctx)}"
 
 
 def surely_meet(writer: Actor, user: Actor, ctx: Context) -> bool:

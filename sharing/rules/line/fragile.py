@@ -13,7 +13,7 @@ one of the two possible positions puts both on one line (share 50%).
 Use instead: a type for the lock that is aligned and rounded up to the line; the share is then 0, whatever moves.
 
 The share counts positions, not their likelihood; how far an edit moves things is decided by its size.  Where no two
-threads are estimated to use both often, it is a note.
+threads are estimated to use both often, it is a note; so are two atomics that would be less than medium on one line.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from sharing.rules.line.base import (
     pair_score,
     who,
 )
+from sharing.rules.line.independent_writers import grade_if_met
 
 WRITTEN = frozenset({Role.LOCK, Role.ATOMIC})
 
@@ -63,7 +64,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     step = ctx.shift_step(a, b)
     yield Draft(
         rule=RULE.id,
-        severity=_severity(a, b),
+        severity=_severity(a, b, ctx),
         verdict=Verdict.FRAGILE,
         line=line,
         actors=(a, b),
@@ -83,10 +84,12 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     )
 
 
-def _severity(a: Actor, b: Actor) -> Severity:
-    """A warning where a lock is one of the two, and the pair would be more than a note if it met."""
-    harmless = a.kind in COMPANIONS or b.kind in COMPANIONS or maybe_one_object(a, b)
-    return Severity.LOW if (a.is_lock or b.is_lock) and not harmless else Severity.NOTE
+def _severity(a: Actor, b: Actor, ctx: Context) -> Severity:
+    """A warning where a lock is one of the two, or two writers would be at least medium, and nothing says otherwise."""
+    if a.kind in COMPANIONS or b.kind in COMPANIONS or maybe_one_object(a, b):
+        return Severity.NOTE
+    warned = a.is_lock or b.is_lock or grade_if_met(a, b, ctx).rank >= Severity.MEDIUM.rank
+    return Severity.LOW if warned else Severity.NOTE
 
 
 def share(a: tuple[Range, ...], b: tuple[Range, ...], line_size: int, step: int) -> tuple[int, int]:

@@ -26,6 +26,7 @@ robust-list links of a pthread mutex) do not count.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Role
@@ -35,18 +36,19 @@ from sharing.rules.line.base import (
     Draft,
     LineRule,
     can_collide,
+    changed_without,
     describe,
     doubt,
+    evidence_of,
     grade,
-    heat_evidence,
     in_common,
     maybe_one_object,
     meets,
     pair_score,
-    roots_text,
     span_text,
     who,
 )
+from sharing.rules.meeting import said_at_most
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -65,7 +67,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         ]
         if not victims:
             continue
-        victims.sort(key=lambda item: (-item[0].rank, -item[1], item[2].name))
+        victims.sort(key=partial(_order, lock, ctx))
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
         guarded = lock.name in worst.guards | worst.write_guards
@@ -78,9 +80,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             separate=(lock,),
             message=_message(lock, chosen, line, guarded),
             evidence=(
-                heat_evidence(lock),
-                *(heat_evidence(v) for v in chosen[:3]),
-                f"threads: {roots_text(lock, worst, ctx)}",
+                *evidence_of(lock, chosen, ctx),
                 *(
                     (f"{worst.name} is mostly used by functions that take {lock.name}: waiters disturb the holder",)
                     if guarded
@@ -91,6 +91,16 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
+def _order(lock: Actor, ctx: Context, victim: tuple[Severity, float, Actor]) -> tuple[int, int, bool, float, str]:
+    """The one that is named comes first: that of which most can be said with this lock, then the worst.
+
+    Of equally bad ones the program's own: what a library keeps there is seldom what it waits for.
+    """
+    severity, score, other = victim
+    said = said_at_most(severity, lock, other, ctx)
+    return -said, -severity.rank, other.of_library, -score, other.name
+
+
 def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     """Discounts: guarded data of a lock that is not among the busiest; members meant to be together."""
     severity = grade(lock.write_heat, victim.heat)
@@ -98,6 +108,9 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     if lock.kind in COMPANIONS:
         severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
     own = lock.name in victim.guards or in_common(lock, victim) >= numbers.BESIDE_ITS_LOCK
+    # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.
+    apart = own and victim.write_heat is not Heat.COLD and changed_without(lock, victim) > numbers.CHANGED_WITHOUT
+    own = own and not apart
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(lock, victim) or (lock.owner == victim.owner and own):

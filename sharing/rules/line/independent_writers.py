@@ -32,18 +32,18 @@ from sharing.rules.line.base import (
     describe,
     doubt,
     elements_apart,
+    evidence_of,
     grade,
-    heat_evidence,
     meets,
     pair_score,
     races,
-    roots_text,
     span_text,
     surely_meet,
     together,
     who,
     written_together,
 )
+from sharing.rules.meeting import limit_of_pair, said_at_most
 
 DATA = frozenset({Role.ATOMIC, Role.COUNTER, Role.LIST_HEAD, Role.WRITTEN})
 
@@ -68,6 +68,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     # What nobody can move, as the data of a standard library that is linked in, is at fault only where nothing else is.
     pairs.sort(
         key=lambda p: (
+            -said_at_most(p[0], p[2], p[3], ctx),
             -p[0].rank,
             p[2].of_library or p[3].of_library,
             not (surely_meet(p[2], p[3], ctx) or surely_meet(p[3], p[2], ctx)),
@@ -90,9 +91,21 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             f"{span_text(b, line)}, written by {who(b.writers)}, are on {line.label}: writers of different "
             f"bytes take the line from each other"
         ),
-        evidence=(heat_evidence(a), heat_evidence(b), f"threads: {roots_text(a, b, ctx)}"),
+        evidence=evidence_of(a, (b,), ctx),
         score=score,
     )
+
+
+def grade_if_met(a: Actor, b: Actor, ctx: Context) -> Severity:
+    """How severe it would be if these two were on one line: a note where this rule would say nothing of them."""
+    told = (
+        a.role in DATA
+        and b.role in DATA
+        and not elements_apart(a, b, a.writers + b.writers)
+        and (_apart(a, b) or _ends(a, b))
+    )
+    most, _ = limit_of_pair(a, b, ctx)
+    return min(grade_pair(a, b, ctx), most, key=lambda severity: severity.rank) if told else Severity.NOTE
 
 
 def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:

@@ -25,6 +25,7 @@ counters remove its own cost.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
@@ -36,18 +37,18 @@ from sharing.rules.line.base import (
     can_collide,
     describe,
     doubt,
+    evidence_of,
     grade,
-    heat_evidence,
     maybe_one_object,
     meets,
     pair_score,
     races,
-    roots_text,
     span_text,
     surely_meet,
     together,
     who,
 )
+from sharing.rules.meeting import said_at_most
 
 READ_ROLES = frozenset({Role.READ_MOSTLY, Role.CONSTANT})
 
@@ -77,7 +78,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         ]
         if not victims:
             continue
-        victims.sort(key=lambda v: (-v[0].rank, not surely_meet(writer, v[2], ctx), -v[1], v[2].name))
+        victims.sort(key=partial(_order, writer, ctx))
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
         true_sharing = ctx.concurrent(writer.mask(writers=True), writer.mask(writers=True))
@@ -95,9 +96,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 f"the line again"
             ),
             evidence=(
-                heat_evidence(writer),
-                *(heat_evidence(v) for v in chosen[:3]),
-                f"threads: {roots_text(writer, worst, ctx)}",
+                *evidence_of(writer, chosen, ctx),
                 *(
                     (f"{writer.name} is written by several threads: true sharing, which moving it does not cure",)
                     if true_sharing
@@ -108,6 +107,13 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
+def _order(writer: Actor, ctx: Context, victim: tuple[Severity, float, Actor]) -> tuple[int, int, bool, float, str]:
+    """The one that is named comes first: that of which most can be said with this writer, then the worst."""
+    severity, score, other = victim
+    sure = surely_meet(writer, other, ctx)
+    return -said_at_most(severity, writer, other, ctx), -severity.rank, not sure, -score, other.name
+
+
 def _surely_disturbs(writer: Actor, line: LineProfile, ctx: Context) -> bool:
     """Is one of the line's read-mostly neighbours used by the own loop of a thread while another one's writes this?"""
     return any(v.role in READ_ROLES and surely_meet(writer, v, ctx) for v in line.actors)
@@ -115,7 +121,9 @@ def _surely_disturbs(writer: Actor, line: LineProfile, ctx: Context) -> bool:
 
 def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     """A reader that updates the neighbour as well gains nothing from a second line."""
-    severity = grade(writer.write_heat, victim.read_heat).lowered(doubt(writer, victim, ctx, reading=True))
+    severity = grade(writer.write_heat, victim.read_heat)
+    if not _read_apart(writer, victim, ctx):
+        severity = severity.lowered(doubt(writer, victim, ctx, reading=True))
     if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
         # Whoever changes an atomic in its own loop loses the line to the others before its next round.
@@ -132,6 +140,17 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask():
         severity = severity.lowered(numbers.LESS)
     return severity
+
+
+def _read_apart(writer: Actor, victim: Actor, ctx: Context) -> bool:
+    """Do threads that never write the neighbour read it often, while the own loop of another one writes?
+
+    To them it makes no difference that the writer's thread reads the same data, however often.
+    """
+    if writer.often is None or victim.often is None:
+        return False
+    apart = victim.often.uses & ctx.thread_mask & ~writer.mask(writers=True)
+    return ctx.concurrent(writer.often.sure_writes, apart)
 
 
 RULE = LineRule(

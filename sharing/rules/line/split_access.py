@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from sharing.basics import numbers as shared
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
+from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, describe, heat_evidence, who
 
@@ -35,10 +35,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         start, end = crossing[0]
         at = "" if line.place else f" at {line.end:#x}"
         where = f"{line.end - start} bytes before and {end - line.end} after the boundary{at}"
-        if not actor.is_lock and any(a.atomic for a in actor.accesses) and end - start <= shared.SCALAR_BYTES:
+        atomic = tuple(a for a in actor.accesses if a.atomic and _may_cross(a, start, end, line.end))
+        if not actor.is_lock and atomic and end - start <= shared.SCALAR_BYTES:
             severity = Severity.CRITICAL if actor.heat is Heat.HOT else Severity.HIGH
             text = (
-                f"{describe(actor)}, accessed atomically by {who(tuple(a for a in actor.accesses if a.atomic))}, "
+                f"{describe(actor)}, accessed atomically by {who(atomic)}, "
                 f"straddles a line: {where}; each such access is a split lock"
             )
         elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
@@ -64,6 +65,18 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             evidence=(heat_evidence(actor),),
             score=actor.weight,
         )
+
+
+def _may_cross(access: Access, start: int, end: int, boundary: int) -> bool:
+    """Whether an atomic operand is on both sides: a word of what was recovered as one object may end before.
+
+    What is known of elements is the first one: another one crosses if it is as large as what does.
+    """
+    if not access.operands:
+        return True
+    if access.stride:
+        return any(last - first == end - start for first, last in access.operands)
+    return any(first < boundary < last for first, last in access.operands)
 
 
 def _words_split(actor: Actor, start: int, end: int, boundary: int) -> bool:

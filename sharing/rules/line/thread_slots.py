@@ -33,7 +33,7 @@ from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
-from sharing.rules.line.base import Context, Draft, LineRule, by_threads, heat_evidence, who
+from sharing.rules.line.base import Context, Draft, LineRule, by_several, by_threads, heat_evidence, who
 from sharing.static.correlate import warm_element
 
 
@@ -59,7 +59,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind."""
     for actor in line.actors:
         array = _array_of(actor, line)
-        if array is None or actor.guards or not _several(array.writers, ctx):
+        if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):
             continue
         index = "at the number of the running thread" if array.own else "at a computed index"
         yield Draft(
@@ -76,6 +76,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),
             score=actor.write_weight,
         )
+
+
+def _is_guarded(actor: Actor) -> bool:
+    """Not by what those hold who add up all elements: it is the updates that take the line."""
+    return bool(actor.guards and actor.write_guards)
 
 
 def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
@@ -124,13 +129,6 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     if not own and not by_threads(actor, ctx):
         severity = severity.lowered(numbers.TO_NOTE)
     return severity
-
-
-def _several(writers: tuple[Access, ...], ctx: Context) -> bool:
-    mask = 0
-    for a in writers:
-        mask |= a.mask if a.weight > 0 else 0
-    return ctx.concurrent(mask, mask)
 
 
 def _entry_writes(actor: Actor, writers: tuple[Access, ...], ctx: Context) -> bool:

@@ -32,6 +32,7 @@ from sharing.rules.line.base import (
     can_collide,
     describe,
     elements_apart,
+    evidence_of,
     grade,
     heat_evidence,
     in_common,
@@ -42,6 +43,7 @@ from sharing.rules.line.base import (
     together,
     who,
 )
+from sharing.rules.meeting import said_at_most
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -60,7 +62,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     ]
     if not pairs:
         return
-    pairs.sort(key=lambda p: (-p[0].rank, -p[1], p[2].name, p[3].name))
+    pairs.sort(key=lambda p: (-said_at_most(p[0], p[2], p[3], ctx), -p[0].rank, -p[1], p[2].name, p[3].name))
     severity, score, a, b = pairs[0]
     rest = [x for x in locks if x not in (a, b) and any(x in p[2:] for p in pairs)]
     actors = (a, b, *rest)
@@ -76,7 +78,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             f"{span_text(b, line)}, taken by {who(b.lockers or b.writers)}, are on {line.label}: threads "
             f"that take different locks still take the line from each other"
         ),
-        evidence=(heat_evidence(a), heat_evidence(b), f"threads: {roots_text(a, b, ctx)}"),
+        evidence=evidence_of(a, (b,), ctx),
         score=score,
     )
 

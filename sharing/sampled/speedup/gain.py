@@ -141,6 +141,7 @@ class Gains:
         self._size = max(int(t.function.max(initial=0)) for t in times) + 1
         self._on = _Placed(spread, self._lines)
         self._floor: Column | None = None  # by line, once someone asks
+        self._numbers: dict[str, list[int]] | None = None  # of functions by name, likewise
         alone = solo.attribution if solo is not None else None
         self._rates = rates_of(spread.attribution, self._on.touching, self._on.number, self._lines, alone)
         cpu = spread.attribution.samples.samples["cpu"]
@@ -349,12 +350,13 @@ class Gains:
 
     def _functions(self) -> dict[str, list[int]]:
         """Numbers of functions by their name, which several may have."""
-        attribution = self._level.attribution
-        pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
-        by_name: dict[str, list[int]] = {}
-        for pair in pairs[pairs >= 0].tolist():
-            by_name.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
-        return by_name
+        if self._numbers is None:
+            attribution = self._level.attribution
+            pairs = np.unique(attribution.rows["function"].astype(np.int64) * self._size + self._times.function)
+            self._numbers = {}
+            for pair in pairs[pairs >= 0].tolist():
+                self._numbers.setdefault(attribution.functions[pair // self._size], []).append(pair % self._size)
+        return self._numbers
 
     def _bound(self, known: Sequence[int]) -> Gain:
         """Without a no-sharing level: all that its accesses took beyond what unshared ones do, or nothing."""
@@ -446,7 +448,7 @@ def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
 
 def _spread_of(level: Level, doubt: float) -> float:
     """The factor by which the user time of a level may be more, or less, in the usual run."""
-    floor = numbers.LEAST_SPREAD if len(level.runs) < 3 else numbers.LEAST_SPREAD / 2
+    floor = numbers.LEAST_SPREAD if len(level.runs) < numbers.MORE_RUNS else numbers.LEAST_SPREAD / 2
     return max(level.doubt_of("user_s"), 1 + floor, 1 + doubt)
 
 

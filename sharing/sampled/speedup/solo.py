@@ -222,7 +222,7 @@ class Scale:
 
 
 def usual_ratio(spread: Times, solo: Times) -> float:
-    """Time of the spread run over that of the other at the instruction where a quarter of the latter has less."""
+    """Time of the spread run over that of the other at the instruction where USUAL_PART of the latter has less."""
     size = int(max(spread.instruction.max(initial=0), solo.instruction.max(initial=0))) + 1
     before, alone = spread.by(spread.instruction, size), solo.by(solo.instruction, size)
     used = np.flatnonzero(alone > 0)
@@ -230,7 +230,7 @@ def usual_ratio(spread: Times, solo: Times) -> float:
         return 0.0
     ratio, weight = before[used] / alone[used], alone[used]
     order = np.argsort(ratio, kind="stable")
-    return float(ratio[order][np.searchsorted(np.cumsum(weight[order]), weight.sum() / 4)])
+    return float(ratio[order][np.searchsorted(np.cumsum(weight[order]), weight.sum() * numbers.USUAL_PART)])
 
 
 def work_scale(spread: Level, solo: Level, anchors: tuple[float, float], usual: float) -> Scale:

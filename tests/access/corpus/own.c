@@ -8,6 +8,8 @@ static long next, shared;
 long by_number[64], by_member[64], by_given[64], by_masked[64], by_call[64], by_spilled[64];
 static _Thread_local int narrow_number;
 long by_shared[64], by_argument[64], by_other_call[64], of_nobody[64], by_hash[64];
+long set_up[64];
+static _Thread_local long *kept;
 
 void count_by_number(void) { by_number[number]++; }
 void count_by_member(void) { by_member[self->id]++; }
@@ -33,6 +35,13 @@ void keep(long value) {
   narrow_number = (int)value;
 }
 void count_by_hash(const unsigned char *text) { by_hash[*text & 63]++; }
+void set_up_and_keep(void) {
+  long *at = set_up; /* kept by the thread, but what each of them would keep */
+  kept = at;
+  do
+    *at = (long)at;
+  while (++at < set_up + 64);
+}
 void count_by_itself(void) { of_nobody[of_nobody[0]]++; }
 
 int main(int n, char **v) {
@@ -50,5 +59,6 @@ int main(int n, char **v) {
   count_by_argument(n);
   count_by_hash((const unsigned char *)v[0]);
   count_by_itself();
+  set_up_and_keep();
   return 0;
 }

@@ -32,6 +32,16 @@ void call_each(task_function *at, task_function *end) {
   for (; at < end; ++at)
     (*at)(0);
 }
+void call_rounds(struct task_work *w, long n) {
+  task_function run = w->run;
+  for (long i = 0; i < n; ++i)
+    run((void *)i);
+}
+void call_either(struct task_loop *l, struct task_work *w, long n) {
+  task_function run = n & 4 ? l->handler : w->run;
+  for (long i = 0; i < n; ++i)
+    run((void *)i);
+}
 
 int main(int n, char **v) {
   struct task_loop *l = (struct task_loop *)v;
@@ -43,5 +53,7 @@ int main(int n, char **v) {
   call_hook();
   call_given(on_task);
   call_each((task_function *)v, (task_function *)v + n);
+  call_rounds((struct task_work *)v, n);
+  call_either(l, (struct task_work *)v, n);
   return (int)tasks_done;
 }

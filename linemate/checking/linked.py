@@ -1,0 +1,112 @@
+"""A program judged from its source and, where it is at hand, from the linked code.
+
+Owns the joining of the two reports: which severity counts, and which findings only the code shows.  Judging either is
+``linemate.pipeline``'s, what of it is new ``linemate.baseline``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from linemate.options import AuditOptions, CheckOptions
+from reports.fingerprint import PAIR, fingerprint
+from sharing.model.finding import Evidence, Finding, Report, Severity
+
+if TYPE_CHECKING:
+    from sharing.source.program import Program
+
+LISTED = Severity.MEDIUM  # from here on what only the linked program shows is a finding of a check
+
+
+def check_built(program: Program, options: CheckOptions) -> Report:
+    """The report of the source, with ``options.binary`` joined with an audit of it.
+
+    Raises LinemateError where the linked program cannot be audited.
+    """
+    from linemate.pipeline import check_program
+
+    if not options.binary:
+        return check_program(program, options)
+    report = check_program(program, dataclasses.replace(options, min_severity=Severity.NOTE))
+    wanted = AuditOptions(
+        binary=options.binary,
+        line_size=options.line_size,
+        min_confidence=options.min_confidence,
+        min_severity=Severity.NOTE,
+        rules=options.rules,
+        symbols=options.symbols,
+        project=options.project,
+        assume_threads=options.assume_threads,
+    )
+    findings = joined(report.findings, _audited(_Asked(f"{wanted} {_written(options.binary)}", wanted)).findings)
+    shown = [finding for finding in findings if finding.severity.rank >= options.min_severity.rank]
+    return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """An audit by what makes its answer: ``key`` stands for the options and the file as it was written."""
+
+    key: str
+    options: AuditOptions = field(compare=False)
+
+
+@lru_cache(maxsize=2)
+def _audited(asked: _Asked) -> Report:
+    """Kept, since a comparison and ``--watch`` ask for the same program again."""
+    from linemate.pipeline import audit
+
+    return audit(asked.options, lambda how_far: None)
+
+
+def _written(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Finding]:
+    """The worst first: findings of source, each at the severity that either side gives it, and those of code alone.
+
+    A line is fetched as often as the code says; what source alone is known by, its places, stays.  Of two findings
+    about one thing the worse is kept.
+    """
+    code: dict[str, Finding] = {}
+    for finding in linked:
+        known = code.get(fingerprint(finding))
+        if known is None or known.severity.rank < finding.severity.rank:
+            code[fingerprint(finding)] = finding
+    kept = [_raised(finding, code.pop(fingerprint(finding), None)) for finding in source]
+    for finding in code.values():
+        if finding.severity.rank < LISTED.rank:
+            continue
+        same = [one for one in kept if _about_the_same(one, finding)]
+        if all(one.severity.rank < finding.severity.rank for one in same):
+            kept = [one for one in kept if one not in same] + [finding]
+    return sorted(kept, key=lambda finding: -finding.severity.rank)
+
+
+def _raised(finding: Finding, code: Finding | None) -> Finding:
+    """At the code's severity where it is higher, and as well known."""
+    if code is None or code.severity.rank <= finding.severity.rank or code.confidence.rank < finding.confidence.rank:
+        return finding
+    why = f"the linked program: {code.severity.value}, of source alone {finding.severity.value}; {code.message}"
+    return msgspec.structs.replace(
+        finding, severity=code.severity, evidence=(*finding.evidence, Evidence(code.confidence, why))
+    )
+
+
+def _about_the_same(one: Finding, other: Finding) -> bool:
+    """On one line, the same pair, or by the same rule one thing with the same other or with another."""
+    if one.line.address != other.line.address:
+        return False
+    sides = [{who.full_name for who in finding.participants[:PAIR]} for finding in (one, other)]
+    return sides[0] == sides[1] or (one.rule == other.rule and not sides[0].isdisjoint(sides[1]))

@@ -1,0 +1,66 @@
+"""How severe it may be that one thread writes a thing and another one uses its neighbour, by what is known of both.
+
+Owns that limit of a pair.  Rules grade by how busy things are in their program and by which threads may come there.
+Whether two threads do come there often, at one time, is surer where each is seen to do so from its own entry
+(``sharing.static.perthread``) than where one of them merely could.  Of several pairs on a line a rule names the one of
+which most can be said; ``sharing.judge.severitylimit`` applies the limit of the pair that is named.
+"""
+
+from __future__ import annotations
+
+from sharing.model.finding import Severity
+from sharing.model.profile import Actor, FrequentUse, Heat, Role
+from sharing.rules.line.base import Context, surely_meet
+
+NOTHING = FrequentUse()
+UNKNOWN = "how often threads come here is not known: none starts in this file"
+CALLERS = "how often callers of this library come here is not known: one of the two is no work of a thread of its own"
+LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
+LIBRARY = "both belong to the standard library"
+ESTIMATED = "that two threads do both often is an estimate"
+GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
+
+
+def limit_of_pair(a: Actor, b: Actor, ctx: Context) -> tuple[Severity, str]:
+    """How severe it may be that these two meet, and why no more; either of them may be the one that is written."""
+    if a.of_library and b.of_library:
+        return Severity.NOTE, LIBRARY
+    if a.often is None or b.often is None:
+        return Severity.LOW, UNKNOWN
+    return max((_written(a, b, ctx), _written(b, a, ctx)), key=lambda found: found[0].rank)
+
+
+def said_at_most(severity: Severity, a: Actor, b: Actor, ctx: Context) -> int:
+    """Rank of what a finding of this grade that names the two can say."""
+    return min(severity.rank, limit_of_pair(a, b, ctx)[0].rank)
+
+
+def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
+    """Both sides sure on threads that run at one time: no limit.  One sure and both often: medium.
+
+    Low is what is less by estimate, and what only the loop of its own thread makes busy, however sure that is: counts
+    confirm none of it.  Atomics are made for several threads: both are medium so, and where both are far by estimate.
+    """
+    wrote, used = writer.often or NOTHING, user.often or NOTHING
+    local = writer.raised or user.raised
+    atomic = writer.role is user.role is Role.ATOMIC
+    if local and not atomic:
+        most: tuple[Severity, str] = (Severity.LOW, LOCAL)
+    else:
+        most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)
+    if surely_meet(writer, user, ctx):
+        return most if local else (Severity.CRITICAL, "")
+    seen = ~ctx.anybody
+    if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
+        return most
+    if atomic and ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
+        return most
+    if ctx.concurrent(wrote.writes & seen, used.uses & seen):
+        return (Severity.LOW, GUESSED) if ctx.thread_mask else (Severity.MEDIUM, UNKNOWN)
+    if ctx.concurrent(wrote.writes, used.uses):
+        return Severity.LOW, CALLERS if ctx.thread_mask else UNKNOWN
+    if Heat.COLD in (writer.write_heat, user.heat):
+        return Severity.NOTE, "one of the two is hardly used"
+    if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
+        return Severity.LOW, "only one of the two is estimated to be used often by a thread"
+    return Severity.NOTE, "no two threads are estimated to use both of them often"

@@ -1,0 +1,60 @@
+"""Thread entries that a function chooses among several, by ``i ? reader : writer`` or from a table of roles.
+
+Owns what may arrive at a call whose argument is not followed: functions whose addresses the caller makes and that go
+out of sight there, and those in tables that it reads at an index.  Where the caller does neither nothing is found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.arrays import among
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, SlotKind
+from sharing.static.callees import Argument, function_at
+
+MAX_ENTRIES = 64  # of one table: no program has so many kinds of threads
+
+
+def hidden_entries(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> list[tuple[int, int]]:
+    """(row of a function, row of the call) of what may be handed over at a ``wanted`` argument that is not known.
+
+    ``callees`` are the called addresses that ``wanted`` speaks of by index.
+    """
+    calls, args = image.calls, image.args
+    known = {
+        (int(ip), int(arg))
+        for ip, arg, kind in zip(args["ip"].tolist(), args["arg"].tolist(), args["kind"].tolist(), strict=True)
+        if kind in (ArgKind.ADDRESS, ArgKind.PARAM)
+    }
+    found: list[tuple[int, int]] = []
+    for callee, argument in sorted(wanted):
+        if callee < 0:
+            continue
+        for call in np.flatnonzero((calls["callee"] == callees[callee]) & (calls["function"] >= 0)).tolist():
+            if (int(calls["ip"][call]), argument) not in known:
+                found += [(row, call) for row in _candidates(image, int(calls["function"][call]))]
+    return found
+
+
+def _candidates(image: Image, function: int) -> list[int]:
+    """Rows of functions that this one may choose among."""
+    kept = image.kept[(image.kept["function"] == function) & (image.kept["slot"] == SlotKind.UNKNOWN)]
+    rows = set(function_at(image, kept["value"]).tolist())
+    sites = image.sites
+    read = (sites["function"] == function) & (sites["kind"] == AccessKind.LOAD) & (sites["stride"] > 0)
+    read &= (sites["flags"] & SiteFlag.INDEXED != 0) & (sites["size"] == image.arch.pointer_size)
+    for site in sites[read]:
+        rows.update(_in_table(image, int(site["target"]), int(site["stride"])))
+    taken = image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN != 0
+    return [row for row in sorted(rows) if row >= 0 and taken[row]]
+
+
+def _in_table(image: Image, begin: int, stride: int) -> list[int]:
+    """Functions whose addresses stand there one after another, so many bytes apart."""
+    slots = np.arange(begin, begin + stride * MAX_ENTRIES, stride, dtype=np.uint64)
+    there = among(slots, image.code_words["slot"])
+    end = int(np.argmin(there)) if not there.all() else len(slots)
+    words = image.code_words[among(image.code_words["slot"], slots[:end])]
+    rows: list[int] = function_at(image, words["value"]).tolist()
+    return rows

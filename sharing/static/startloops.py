@@ -1,0 +1,97 @@
+"""Code that runs as often as threads are started: a loop that starts one each time around, and what it calls there.
+
+Owns which places these are.  A loop counts as many rounds elsewhere; here each of them takes as long as a thread takes
+to come to life, so that what it writes is written next to never, however early the first threads run already.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics import numbers as shared
+from sharing.knowledge import Knowledge
+from sharing.model.arrays import among
+from sharing.model.image import Image, Table
+from sharing.static import numbers
+from sharing.static.callees import functions_called
+from sharing.static.executions import in_loop
+from sharing.static.ways import Mirrors
+
+Bools = npt.NDArray[np.bool_]
+
+
+def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
+    """The image with the rarity raised of what is done once for each thread that is started.
+
+    1. calls that start a thread, and functions that do so as a rule when they run; 2. the outermost loops around
+    such calls, where most rounds make one of them; 3. accesses and other calls in these loops, and
+    outside of loops in these functions.
+    """
+    calls = image.calls
+    starting = [address for address, name in image.callee_names.items() if knowledge.starts_thread(name)]
+    starts = among(calls["callee"], starting) & (calls["function"] >= 0)
+    if not starts.any():
+        return image
+    starts, starters = _with_wrappers(image, starts)
+    mirrors = Mirrors(image)
+    looped = np.flatnonzero(starts & in_loop(calls["loop_depth"]))
+    loops = _mostly(_loop(mirrors, calls[looped]), _in_round(mirrors, calls[looped]), numbers.EVERY_ROUND - 1)
+
+    def seldom(rows: Table) -> Bools:
+        inside = in_loop(rows["loop_depth"])
+        found: Bools = inside & among(_loop(mirrors, rows), loops)
+        return found | (~inside & among(rows["function"], starters))
+
+    return dataclasses.replace(
+        image,
+        sites=_raised(image.sites, seldom(image.sites)),
+        calls=_raised(calls, seldom(calls) & ~starts),
+    )
+
+
+def _with_wrappers(image: Image, starts: Bools) -> tuple[Bools, npt.NDArray[np.int64]]:
+    """Calls that start a thread at once or by a function that does so as a rule, and the rows of such functions."""
+    calls, called = image.calls, functions_called(image)
+    starters = np.zeros(0, np.int64)
+    for _ in range(numbers.ENTRY_WRAPPERS):
+        direct = np.flatnonzero(starts & ~in_loop(calls["loop_depth"]))
+        starters = _mostly(calls["function"][direct].astype(np.int64), calls["rarity"][direct], numbers.EACH_TIME)
+        fresh = starts | (among(called, starters) & (calls["function"] >= 0))
+        if (fresh == starts).all():
+            break
+        starts = fresh
+    return starts, starters
+
+
+def _mostly(places: npt.NDArray[np.int64], rarity: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
+    """Loops or functions of which a round or run makes one of these calls, on whatever way, no rarer than ``most``."""
+    found, of_place = np.unique(places, return_inverse=True)
+    chance = np.bincount(of_place, np.exp2(-rarity.astype(np.float64) / shared.RARITY_STEPS), len(found))
+    result: npt.NDArray[np.int64] = found[chance >= 2.0 ** (-most / shared.RARITY_STEPS)]
+    return result
+
+
+def _in_round(mirrors: Mirrors, rows: Table) -> npt.NDArray[np.uint8]:
+    """Rarity in a round of the outermost loop around."""
+    reached = mirrors.reached(rows["function"], rows["order"])
+    result: npt.NDArray[np.uint8] = rows["rarity"] - np.minimum(reached, rows["rarity"]).astype(rows["rarity"].dtype)
+    return result
+
+
+def _loop(mirrors: Mirrors, rows: Table) -> npt.NDArray[np.int64]:
+    """The outermost loop around each row that is in one, as a number that no other function's has."""
+    number = mirrors.loop(rows["function"], rows["order"])
+    result: npt.NDArray[np.int64] = rows["function"].astype(np.int64) << 32 | number
+    return result
+
+
+def _raised(rows: Table, seldom: Bools) -> Table:
+    if not seldom.any():
+        return rows
+    rows = rows.copy()
+    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
+    return rows

@@ -1,0 +1,178 @@
+"""A check with the linked program at hand judges with its code too: what it says of lines that source says less of."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from elfscan.tools import tool_path
+from linemate.checking.linked import joined
+from sharing.model import LinemateError
+from sharing.model.finding import Confidence, Finding, LineRef, Participant, Severity, Verdict
+from tests.check.repositories import Project
+
+FLAGS = ("-O2", "-g", "-std=c++17", "-pthread")
+BUILD = "sh build.sh"
+SCRIPT = f"mkdir -p build\ng++ {' '.join(FLAGS)} -o build/queue queue.cpp main.cpp\n"
+HEADER = """
+#include <atomic>
+struct Job { int id; long payload; };
+void push(const Job &job);
+bool pop(Job &job);
+long polls();
+"""
+QUEUE = """
+#include "queue.h"
+#include <deque>
+#include <mutex>
+alignas(64) static std::mutex queue_lock;
+COUNTER
+alignas(64) static std::deque<Job> jobs;  // the compiler puts the counter behind it
+long polls() { return COUNT; }
+void push(const Job &job) {
+    std::lock_guard<std::mutex> guard(queue_lock);
+    jobs.push_back(job);
+}
+bool pop(Job &job) {
+    COUNTING
+    std::lock_guard<std::mutex> guard(queue_lock);
+    if (jobs.empty()) return false;
+    job = jobs.front();
+    jobs.pop_front();
+    return true;
+}
+"""
+MAIN = """
+#include "queue.h"
+#include <cstdio>
+#include <thread>
+#include <vector>
+static void work(int) {
+    Job job;
+    for (;;)
+        if (pop(job) && job.id == 1000000) return;
+}
+static void produce() {
+    for (int i = 0; i <= 1000000; i++) push(Job{i, i * 2L});
+}
+int main() {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++) threads.emplace_back(work, i);
+    std::thread producer(produce);
+    producer.join();
+    for (auto &t : threads) t.join();
+    std::printf("%ld", polls());
+}
+"""
+BESIDE = "static std::atomic<long> empty_polls{0};"
+APART = "static struct alignas(64) { std::atomic<long> value; } empty_polls;"
+
+
+def queue(counter: str) -> str:
+    value = "empty_polls.value" if counter == APART else "empty_polls"
+    count, counting = (f"{value}.load()", f"{value}.fetch_add(1);") if counter else ("0", "")
+    return QUEUE.replace("COUNTER", counter).replace("COUNTING", counting).replace("COUNT", count)
+
+
+@pytest.fixture
+def base(project: Project) -> str:
+    """A queue of the standard library whose pops nobody counts."""
+    try:
+        tool_path("linemate-facts")
+    except LinemateError as error:
+        pytest.skip(str(error))
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    commit = project.commit({"queue.h": HEADER, "queue.cpp": queue(""), "main.cpp": MAIN, "build.sh": SCRIPT})
+    project.database("queue.cpp", "main.cpp", flags=FLAGS)
+    return commit
+
+
+def changed(run: Callable[..., Any], project: Project, base: str, counter: str, *more: str) -> tuple[int, Any]:
+    project.write({"queue.cpp": queue(counter)})
+    subprocess.run(["sh", "build.sh"], cwd=project.top, check=True, capture_output=True)
+    built = ("--base", base, "--build", BUILD, "--binary", "build/queue")
+    result = run("check", *built, "--format", "json", *more)
+    return result.code, json.loads(result.out)["findings"]
+
+
+def names(finding: Any) -> set[str]:
+    return {who["name"].partition(".")[0] for who in finding["participants"]}
+
+
+def test_a_check_says_what_an_audit_of_its_program_says(run: Callable[..., Any], project: Project, base: str) -> None:
+    """The members of a library's record are read at addresses that the linked code alone tells."""
+    code, found = changed(run, project, base, BESIDE)
+    assert code == 1
+    audited = json.loads(run("audit", "build/queue", "--format", "json").out)["findings"]
+    severe = {one["id"] for one in audited if one["severity"] == "high" and "empty_polls" in names(one)}
+    assert severe
+    assert severe <= {one["id"] for one in found if one["severity"] == "high"}
+
+
+def test_a_counter_on_a_line_of_its_own_passes(run: Callable[..., Any], project: Project, base: str) -> None:
+    code, found = changed(run, project, base, APART)
+    assert (code, found) == (0, [])
+
+
+def test_what_the_program_of_the_base_shows_is_not_new(run: Callable[..., Any], project: Project, base: str) -> None:
+    project.write({"queue.cpp": queue(BESIDE)})
+    second = project.commit()
+    code, found = changed(run, project, second, BESIDE)
+    assert (code, found) == (0, [])
+
+
+def test_what_only_the_program_shows_is_fixed_by_its_id(run: Callable[..., Any], project: Project, base: str) -> None:
+    _, found = changed(run, project, base, BESIDE)
+    (one,) = [finding for finding in found if finding["severity"] == "high"]
+    fixed = run("fix", one["id"], "--binary", "build/queue")
+    assert "no finding" not in fixed.err
+
+
+def finding(name: str, severity: Severity, *who: str, rule: str = "independent-writers", at: str = "0x40") -> Finding:
+    people = tuple(Participant(one, at, 8, ((0, 8),), "atomic", "") for one in who)
+    return Finding(
+        name, rule, severity, Confidence.STATIC, Verdict.FALSE_SHARING, LineRef(at, 64), people, "what it is", (), ()
+    )
+
+
+A, B = "rule-aaaaaaaaaa", "rule-bbbbbbbbbb"
+
+
+def test_one_finding_has_the_severity_of_the_side_that_says_more() -> None:
+    mild, severe = finding(A, Severity.MEDIUM, "a", "b"), finding(A, Severity.HIGH, "a", "b")
+    for source, code in ((mild, severe), (severe, mild)):
+        (one,) = joined((source,), (code,))
+        assert one.severity is Severity.HIGH
+
+
+def test_code_that_is_less_sure_changes_nothing() -> None:
+    mild = finding(A, Severity.MEDIUM, "a", "b")
+    sure = msgspec.structs.replace(finding(A, Severity.HIGH, "a", "b"), confidence=Confidence.LAYOUT)
+    assert joined((mild,), (sure,)) == [mild]
+
+
+def test_what_code_alone_shows_is_listed_from_medium_on() -> None:
+    assert joined((), (finding(A, Severity.LOW, "a", "b"),)) == []
+    (one,) = joined((), (finding(A, Severity.MEDIUM, "a", "b"),))
+    assert one.severity is Severity.MEDIUM
+
+
+def test_one_line_mate_under_two_names_is_said_once_by_the_side_that_says_more() -> None:
+    source, code = finding(A, Severity.MEDIUM, "a", "b.x"), finding(B, Severity.HIGH, "a", "b.y")
+    assert joined((source,), (code,)) == [code]
+    source = finding(A, Severity.HIGH, "a", "b.x")
+    assert joined((source,), (code,)) == [source]
+
+
+def test_two_pairs_are_said_twice() -> None:
+    source, code = finding(A, Severity.HIGH, "a", "b"), finding(B, Severity.HIGH, "c", "d")
+    assert joined((source,), (code,)) == [source, code]
+    elsewhere = finding(B, Severity.HIGH, "a", "b", at="0x80")
+    assert joined((source,), (elsewhere,)) == [source, elsewhere]

@@ -1,0 +1,90 @@
+"""What a loop does that starts a thread each time around, and what a loop does that starts one now and then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from elfscan.image import read_images
+from sharing.basics.numbers import SELDOM
+from sharing.knowledge import default_knowledge
+from sharing.model.image import AccessKind, Image
+from sharing.static.startloops import with_rare_starts
+from tests.builders.image import Builder
+from tests.sharing.conftest import Compile
+
+COMPILERS = [("gcc", "-O0"), ("gcc", "-O2"), ("clang-19", "-O0"), ("clang-19", "-O2")]
+
+# The herd is let out, watched, and now and then a lost one replaced.
+HERD = """
+#include <poll.h>
+#include <pthread.h>
+long born, fed, watched, asked, replaced, named;
+volatile int open_gate = 1, hungry;
+pthread_t herd[64];
+static void *graze(void *p) { while (open_gate) __sync_fetch_and_add((long *)p, 1); return 0; }
+__attribute__((noinline)) int lost(int i) { return hungry == i * 7; }
+__attribute__((noinline)) void brand(int i) { named += i; }
+__attribute__((noinline)) int let_out(int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (pthread_create(&herd[i], 0, graze, &fed)) return -1;
+        brand(i);
+        born++;
+    }
+    while (open_gate) { watched++; poll(0, 0, 1); }
+    return 0;
+}
+__attribute__((noinline)) void keep_up(int n)
+{
+    for (int i = 0; open_gate; i = (i + 1) % n) {
+        asked++;
+        if (lost(i)) { replaced++; pthread_create(&herd[i], 0, graze, &fed); }
+    }
+}
+int main(int c, char **v) { let_out(c); keep_up(c); return 0; }
+"""
+
+
+def rarities(image: Image, *names: str) -> list[int]:
+    """Of the writes of these variables, the least."""
+    found = with_rare_starts(image, default_knowledge())
+    address = {image.names[v["name"]]: v["address"] for v in image.variables if v["name"] >= 0}
+    written = found.sites[np.isin(found.sites["kind"], (AccessKind.STORE, AccessKind.RMW))]
+    return [int(written["rarity"][written["target"] == address[name]].min()) for name in names]
+
+
+@pytest.mark.parametrize(("tool", "level"), COMPILERS)
+def test_a_round_takes_as_long_as_the_start_of_a_thread(compiled: Compile, tool: str, level: str) -> None:
+    image = next(read_images(str(compiled(tool, "c", HERD, level, "-fno-inline")), types=False))
+    born, watched, asked, replaced = rarities(image, "born", "watched", "asked", "replaced")
+    assert born >= SELDOM
+    assert watched < SELDOM  # the next loop of the same function
+    assert max(asked, replaced) < SELDOM  # a loop in which a start is the exception
+    found = with_rare_starts(image, default_knowledge())
+    names = [image.names[n] if n >= 0 else "" for n in image.functions["name"].tolist()]
+    rows = np.searchsorted(image.functions["address"], found.calls["callee"])
+    called = [names[row] if row < len(names) else "" for row in rows.tolist()]
+    assert found.calls["rarity"][called.index("brand")] >= SELDOM
+    assert found.calls["rarity"][called.index("lost")] < SELDOM
+
+
+def test_a_program_that_starts_no_thread_is_left_alone() -> None:
+    b = Builder()
+    b.variable("count", 8)
+    b.function("main").call("printf", loop=1).store("count", loop=1)
+    image = b.image()
+    assert with_rare_starts(image, default_knowledge()) is image
+
+
+@pytest.mark.parametrize(("ways", "rare"), [((4, 4), True), ((4,), False), ((0,), True)])
+def test_starts_on_all_ways_of_a_round_add_up(ways: tuple[int, ...], rare: bool) -> None:
+    b = Builder()
+    b.variable("count", 8)
+    b.function("entry").store("count")
+    body = b.function("main")
+    for order, rarity in enumerate(ways, 1):
+        body.call("pthread_create", None, None, "entry", None, loop=1, rarity=rarity, order=order)
+    body.store("count", loop=1, order=len(ways) + 1)
+    found = with_rare_starts(b.image(), default_knowledge())
+    assert int(found.sites["rarity"][found.sites["loop_depth"] > 0][0] >= SELDOM) == rare
