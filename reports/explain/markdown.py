@@ -41,16 +41,12 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
 
 def _headline(comparison: Comparison) -> str:
     first = comparison.causes[0]
-    verdict = (
-        "no cause found"
-        if first.kind is CauseKind.NONE
-        else "no likely cause"
-        if wording.verdict(comparison)
-        else f"first suspect: {first.kind.value}"
-    )
+    told = wording.verdict(comparison)
+    verdict = "no likely cause" if told else f"first suspect: {first.kind.value}"
+    if first.kind is CauseKind.NONE:
+        verdict = "no cause found"
     state = " (incomplete: a part of the input failed)" if comparison.incomplete else ""
     old, new = (code(shorten(visible(target_name(t)), NAME_WIDTH)) for t in comparison.targets)
-    told = wording.verdict(comparison)
     nothing = "\n".join(f"- {_text(text)}{f': {code(visible(command))}' if command else ''}" for text, command in told)
     nothing = f"{nothing}\n\n" if nothing else ""
     return f"### linemate: {verdict}{state}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."

@@ -6,7 +6,7 @@ Owns the order of the passes and the document.  Each pass is a module of this pa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -25,9 +25,9 @@ from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.elements import element_pairs
 from sharing.explain.findings import new_findings
-from sharing.explain.linepairs import LinePairs, line_pairs, with_more
+from sharing.explain.linepairs import BuildView, LinePairs, line_pairs, view_of, with_more
 from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
-from sharing.explain.reported import newly_reported
+from sharing.explain.reported import newly_reported, reports
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
@@ -120,18 +120,10 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
     same = same_compiler(old, old_side.traits, new, new_side.traits)
     shifts = account_for(variables, section_shifts(before.image, after.image, words), same_compiler=same)
     # 3. Who meets, who parts: on a line, and on a pair of lines.
-    met: dict[tuple[int, bool], LinePairs] = {
-        (size, new_side): line_pairs(variables, after if new_side else before, size, new_side=new_side)
-        for size in dict.fromkeys((options.line_size, options.pair_size))
-        for new_side in (True, False)
-    }
     size, wide = options.line_size, options.pair_size
-    for of_new, here, there in ((True, after, before), (False, before, after)):
-        found = element_pairs(variables, here, there, size, new_side=of_new)
-        met[size, of_new] = with_more(met[size, of_new], found)
-        known = met[size, of_new].pairs
-        rest = newly_reported(variables, here, there, known, new_side=of_new)
-        met[size, of_new] = with_more(met[size, of_new], rest)
+    views = {of_new: view_of(variables, after if of_new else before, size, new_side=of_new) for of_new in (True, False)}
+    met = _met_on_lines(variables, views)
+    far = met if wide == size else {of_new: line_pairs(replace(one, line_size=wide)) for of_new, one in views.items()}
     builds = Builds(
         before,
         after,
@@ -140,14 +132,29 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
         variables,
         functions,
         shifts,
-        met[size, True],
-        met[size, False],
-        met[wide, True],
-        met[wide, False],
+        met[True],
+        met[False],
+        far[True],
+        far[False],
         options.line_size,
         options.demangle,
     )
-    return with_uses(without_libraries(builds))
+    return with_uses(without_libraries(builds), views[True])
+
+
+def _met_on_lines(variables: Matching, views: dict[bool, BuildView]) -> dict[bool, LinePairs]:
+    """What meets on a line of the new build (True) and of the old one: moved, of one array, and newly reported."""
+    met = {of_new: line_pairs(one) for of_new, one in views.items()}
+    for of_new, one in views.items():
+        other = views[not of_new].activity
+        found = element_pairs(variables, one.activity, other, one.line_size, new_side=of_new)
+        met[of_new] = with_more(met[of_new], found)
+    if all(one.activity.context is not None and one.activity.threaded for one in views.values()):
+        told = {of_new: reports(one.activity) for of_new, one in views.items()}
+        for of_new, one in views.items():
+            more = newly_reported(one, told[of_new], told[not of_new], met[of_new].pairs)
+            met[of_new] = with_more(met[of_new], more)
+    return met
 
 
 def _machine(image: Image) -> tuple[str, int, str]:

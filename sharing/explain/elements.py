@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linepairs import LinePair, Relaid, Side, busiest, thread_names
+from sharing.explain.linepairs import LinePair, Relaid, BuildView, busiest, thread_names
 from sharing.explain.match import Matching
 from sharing.model.comparison import LineMates
 from sharing.model.finding import Severity
@@ -66,16 +66,16 @@ def element_pairs(
     return out
 
 
-def elements_of(side: Side, row: int, draft: Draft) -> LinePair | None:
+def elements_of(view: BuildView, row: int, draft: Draft) -> LinePair | None:
     """Neighbouring elements of an array that is reported here alone: it is new, or threads write them newly."""
-    here, objects = side.activity, side.here
+    here, objects = view.activity, view.here
     one = _array(here, objects, row, int(_strides(here.image)[row]) or draft.actors[0].stride)
-    first = _meeting(one, side.line_size) if one is not None else None
+    first = _meeting(one, view.line_size) if one is not None else None
     if one is None or first is None:
         return None
-    pair = _pair(here, objects, row, one, one, first, side.line_size)
-    new = side.partner[row] < 0
-    added = (objects.label(row),) if new and side.told[row] else ()
+    pair = _pair(here, objects, row, one, one, first, view.line_size)
+    new = view.partner[row] < 0
+    added = (objects.label(row),) if new and view.told[row] else ()
     threads = here.context.thread_mask if here.context is not None else 0
     users = busiest(a for a in one.busiest.accesses if a.weight > 0 and a.mask & threads and not a.cold)
     said = msgspec.structs.replace(pair.mates, finding=draft.rule, severity=draft.severity.value)

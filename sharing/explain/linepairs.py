@@ -82,7 +82,7 @@ class LinePairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class BuildView:
     """The build that is looked at, and of each of its rows the row of the other side (``partner``, -1 none)."""
 
     activity: Activity
@@ -92,31 +92,30 @@ class Side:
     line_size: int
     members: Members
     told: npt.NDArray[np.bool_]  # rows whose absence on the other side would show
+    new: bool  # the new build is looked at
 
 
-def side_of(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> Side:
+def view_of(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> BuildView:
     """The new build (``new_side``), or the old one, beside the other."""
     here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
     told = matching.absence_shows_new if new_side else matching.absence_shows_old
     partner = partners(matching, new_side=new_side)
-    return Side(activity, here, there, partner, line_size, Members(here.image, there.image), told)
+    return BuildView(activity, here, there, partner, line_size, Members(here.image, there.image), told, new_side)
 
 
-def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_side: bool) -> LinePairs:
-    """What meets in the new build (``new_side``), or in the old one, and not in the other."""
-    here, there = (matching.new, matching.old) if new_side else (matching.old, matching.new)
-    partner = partners(matching, new_side=new_side)
+def line_pairs(view: BuildView) -> LinePairs:
+    """What meets in the build that is looked at, and not in the other."""
+    activity, here, there, partner, line_size = view.activity, view.here, view.there, view.partner, view.line_size
     if not activity.known:
-        return _by_layout(here, there, partner, line_size)
-    side = side_of(matching, activity, line_size, new_side=new_side)
-    told = side.told
+        return _by_layout(view)
+    told = view.told
     # Of an object that the other side may merely not name, nobody can say where it would be.
     slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
     spans = np.zeros(len(slots), mates.SPAN_DTYPE)
     spans["row"] = slots["row"]
     spans["here"] = here.address[slots["row"]].view(np.int64) + slots["offset"]
     other = partner[slots["row"]]
-    offset = side.members.offsets(slots["row"], other, slots["offset"])
+    offset = view.members.offsets(slots["row"], other, slots["offset"])
     found_there = (other >= 0) & (offset != mates.MISSING)
     spans["there"] = np.where(found_there, _addresses(there.address, other) + offset, mates.MISSING)
     spans["extent"] = slots["extent"]
@@ -139,13 +138,13 @@ def line_pairs(matching: Matching, activity: Activity, line_size: int, *, new_si
             continue
         seen.add((one.name, two.name))
         rows = (int(a["row"]), int(b["row"]))
-        made = meeting(side, rows, (one, two), float(weight[at]))
+        made = meeting(view, rows, (one, two), float(weight[at]))
         if made is not None:
             out.append(made)
         if len(seen) >= MAX_EXAMINED:
             break
     out.sort(key=_rank)
-    return LinePairs(tuple(out), _straddles(activity, slots, spans, line_size, gained=new_side), pairs)
+    return LinePairs(tuple(out), _straddles(view, slots, spans), pairs)
 
 
 def with_more(met: LinePairs, more: Sequence[LinePair]) -> LinePairs:
@@ -162,7 +161,7 @@ def _rank(pair: LinePair) -> tuple[int, bool, float, str, str]:
 
 
 def partners(matching: Matching, *, new_side: bool) -> npt.NDArray[np.int64]:
-    """For each row of a side the row of the other side, -1 none."""
+    """For each row of a side the row of the other view, -1 none."""
     of, column = (matching.of_new, "old") if new_side else (matching.of_old, "new")
     rows = np.append(matching.pairs[column].astype(np.int64), -1)
     return rows[of]
@@ -175,10 +174,10 @@ def _addresses(address: Words, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.in
 
 
 def meeting(
-    side: Side, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float, *, used: bool = False
+    view: BuildView, rows: tuple[int, int], actors: tuple[Actor, Actor], weight: float, *, used: bool = False
 ) -> LinePair | None:
     """The pair, where the bytes in use of its actors share a line here and not there, or there as well (``used``)."""
-    activity, here, line_size = side.activity, side.here, side.line_size
+    activity, here, line_size = view.activity, view.here, view.line_size
     delta = [_delta(here, row) for row in rows]
     touched = [
         tuple((start - shift, end - shift) for start, end in sorted((*actor.hot, *actor.read_hot)))
@@ -187,8 +186,8 @@ def meeting(
     place = _common(touched[0], touched[1], line_size)
     if place is None:
         return None
-    places = _places(side, rows, actors)
-    stayed = _share_there(side, rows, actors, places, touched)
+    places = [offset_there(view, row, actor) for row, actor in zip(rows, actors, strict=True)]
+    stayed = _share_there(view, rows, actors, places, touched)
     if stayed and not used:
         return None
     missing = [at for at, there in enumerate(places) if there == mates.MISSING]
@@ -218,7 +217,7 @@ def meeting(
     relaid = tuple(
         Relaid(actor.name, here.label(row), offset, place)
         for actor, row, place in zip(actors, rows, places, strict=True)
-        if place not in (offset := _offset(side, row, actor), mates.MISSING)
+        if place not in (offset := _offset_of(view, row, actor), mates.MISSING)
     )
     users = (actors[0].functions, actors[1].functions)
     severity = draft.severity if draft is not None else None
@@ -232,39 +231,36 @@ def meeting(
         users,
         relaid,
         threads=threads,
-        alone=tuple(at for at in missing if int(side.partner[rows[at]]) >= 0),
-        added=tuple(actors[at].name for at in missing if side.told[rows[at]]),
+        alone=tuple(at for at in missing if int(view.partner[rows[at]]) >= 0),
+        added=tuple(actors[at].name for at in missing if view.told[rows[at]]),
         busy_users=tuple(busiest(some) for some in by_threads),
         used=stayed,
     )
 
 
-def _offset(side: Side, row: int, actor: Actor) -> int:
+def _offset_of(view: BuildView, row: int, actor: Actor) -> int:
     """Where an actor is in its variable."""
-    return actor.span[0] - int(side.here.image.variables["address"][row])
+    return actor.span[0] - int(view.here.image.variables["address"][row])
 
 
-def _places(side: Side, rows: tuple[int, int], actors: tuple[Actor, Actor]) -> list[int]:
-    """Where each of two actors is in its variable there, MISSING where that is not or has no such member."""
-    others = [int(side.partner[row]) for row in rows]
-    return [
-        side.members.offset(row, other, _offset(side, row, actor)) if other >= 0 else mates.MISSING
-        for row, other, actor in zip(rows, others, actors, strict=True)
-    ]
+def offset_there(view: BuildView, row: int, actor: Actor) -> int:
+    """Where an actor is in its variable in the other build, MISSING where that is not or has no such member."""
+    other = int(view.partner[row])
+    return view.members.offset(row, other, _offset_of(view, row, actor)) if other >= 0 else mates.MISSING
 
 
 def _share_there(
-    side: Side, rows: tuple[int, int], actors: tuple[Actor, Actor], places: list[int], touched: list[Ranges]
+    view: BuildView, rows: tuple[int, int], actors: tuple[Actor, Actor], places: list[int], touched: list[Ranges]
 ) -> bool:
     """Whether the bytes that are ``touched`` here share a line there as well."""
     if min(places) == mates.MISSING:
         return False
     before = []
     for row, actor, place, ranges in zip(rows, actors, places, touched, strict=True):
-        address = int(side.here.address[row])
-        moved = int(side.there.address[int(side.partner[row])]) + place - address - _offset(side, row, actor)
+        address = int(view.here.address[row])
+        moved = int(view.there.address[int(view.partner[row])]) + place - address - _offset_of(view, row, actor)
         before.append(tuple((start + moved, end + moved) for start, end in ranges))
-    return _common(before[0], before[1], side.line_size) is not None
+    return _common(before[0], before[1], view.line_size) is not None
 
 
 def _delta(objects: Objects, row: int) -> int:
@@ -325,9 +321,8 @@ def _on(ranges: Ranges, line: int, line_size: int) -> tuple[int, int]:
     return (min(s for s, _ in here), max(e for _, e in here))
 
 
-def _straddles(
-    activity: Activity, slots: npt.NDArray[Any], spans: npt.NDArray[Any], line_size: int, *, gained: bool
-) -> tuple[Straddle, ...]:
+def _straddles(view: BuildView, slots: npt.NDArray[Any], spans: npt.NDArray[Any]) -> tuple[Straddle, ...]:
+    activity, line_size = view.activity, view.line_size
     rows = mates.gained_straddles(spans, line_size)
     weight = slots["write"][rows] + slots["read"][rows]
     rows = rows[weight >= static_numbers.LINE_WEIGHT]
@@ -347,7 +342,7 @@ def _straddles(
                 name=actor.name,
                 address=f"{int(spans['here'][at]) & MASK:#x}",
                 size=int(spans["extent"][at]),
-                gained=gained,
+                gained=view.new,
                 weight=round(float(slots["write"][at] + slots["read"][at]), 3),
                 atomic=bool(slots["atomic"][at]),
                 severity=severity.value if severity is not None else "",
@@ -379,8 +374,9 @@ def _named(draft: Draft) -> set[str]:
     return {actor.name for actor in draft.actors}
 
 
-def _by_layout(here: Objects, there: Objects, partner: npt.NDArray[np.int64], line_size: int) -> LinePairs:
+def _by_layout(view: BuildView) -> LinePairs:
     """Without accesses: pairs of whole variables of which more bytes share a line here than there."""
+    here, there, partner, line_size = view.here, view.there, view.partner, view.line_size
     kinds = {s.index: s.kind for s in here.image.sections}
     sections = here.image.variables["section"]
     writable = np.isin(sections, [i for i, kind in kinds.items() if kind is SectionKind.WRITABLE])

@@ -19,7 +19,7 @@ from sharing.explain import mates, numbers
 from sharing.explain.causes.base import Builds, Use
 from sharing.explain.code import Code, loop_heads, read_code
 from sharing.explain.identity import Ids
-from sharing.explain.linepairs import Side, side_of
+from sharing.explain.linepairs import BuildView
 from sharing.explain.reported import added_to
 from sharing.model.image import AccessKind
 from sharing.model.instructions import Deed, Holding, Table
@@ -30,22 +30,21 @@ MAX_INSTRUCTIONS = 2048  # of one function
 WRITES = (AccessKind.STORE, AccessKind.RMW)
 
 
-def with_uses(builds: Builds) -> Builds:
-    """The builds, with the functions that use added data of pairs that the rules object to."""
+def with_uses(builds: Builds, view: BuildView) -> Builds:
+    """The builds, with the functions that use added data of pairs that the rules object to; ``side``: the new one."""
     pairs = list(added_to(builds.gained.pairs))
     if not pairs or not (len(builds.old_traits.code) and len(builds.new_traits.code)):
         return builds
-    side = side_of(builds.variables, builds.new, builds.line_size, new_side=True)
     rows = {row for pair in pairs for row in pair.rows}
-    return replace(builds, uses=tuple(_uses(builds, side, rows)))
+    return replace(builds, uses=tuple(_uses(builds, view, rows)))
 
 
-def _uses(builds: Builds, side: Side, rows: set[int]) -> list[Use]:
+def _uses(builds: Builds, view: BuildView, rows: set[int]) -> list[Use]:
     """Of functions that touch added bytes of the variables at ``rows``."""
     image = builds.new.image
     sites = image.sites[image.sites["function"] >= 0]
     row = image.variables_at(sites["target"])
-    added = _added(side, sites, row)
+    added = _added(view, sites, row)
     touching = np.unique(sites["function"][added & np.isin(row, sorted(rows))]).astype(np.int64)
     pair_of = builds.functions.of_new[touching]
     touching, pair_of = touching[pair_of >= 0][:MAX_FUNCTIONS], pair_of[pair_of >= 0][:MAX_FUNCTIONS]
@@ -64,14 +63,14 @@ def _uses(builds: Builds, side: Side, rows: set[int]) -> list[Use]:
     return out
 
 
-def _added(side: Side, sites: Table, row: Ids) -> npt.NDArray[np.bool_]:
+def _added(view: BuildView, sites: Table, row: Ids) -> npt.NDArray[np.bool_]:
     """Which accesses are to a variable, or a member, that the other build has not."""
     out = np.zeros(len(sites), bool)
     known = np.flatnonzero(row >= 0)
-    rows, partner = row[known], side.partner[row[known]]
-    offset = (sites["target"][known] - side.here.image.variables["address"][rows]).view(np.int64)
-    there = side.members.offsets(rows, partner, offset)
-    out[known] = np.where(partner >= 0, there == mates.MISSING, side.told[rows])
+    rows, partner = row[known], view.partner[row[known]]
+    offset = (sites["target"][known] - view.here.image.variables["address"][rows]).view(np.int64)
+    there = view.members.offsets(rows, partner, offset)
+    out[known] = np.where(partner >= 0, there == mates.MISSING, view.told[rows])
     return out
 
 
