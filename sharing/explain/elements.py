@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
-from sharing.explain.linepairs import LinePair, Relaid, BuildView, busiest, thread_names
+from sharing.explain.linepairs import BuildView, LinePair, Relaid, busiest, thread_names
 from sharing.explain.match import Matching
 from sharing.model.comparison import LineMates
 from sharing.model.finding import Severity

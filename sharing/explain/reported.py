@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sharing.explain.activity import Activity
 from sharing.explain.elements import elements_of
-from sharing.explain.linepairs import LinePair, BuildView, meeting, offset_there
+from sharing.explain.linepairs import BuildView, LinePair, meeting, offset_there
 from sharing.explain.mates import MISSING
 from sharing.judge.merging import merge
 from sharing.model.finding import Severity, Verdict
