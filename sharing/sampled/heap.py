@@ -16,6 +16,8 @@ from sharing.model.heap import BEGINS, NOTE_DTYPE, Notes
 
 MAX_STACK = 4  # frames that a report shows
 _ALLOCATOR = re.compile(r"alloc|operator new|strn?dup|\bnew_?object", re.IGNORECASE)
+# One object behind its counts of references (C++ [util.smartptr.shared.create]); of arrays by its argument's brackets.
+_SINGLE = re.compile(r"\b(?:make|allocate)_shared(?:_for_overwrite)?<(?![^()]*\[)")
 LARGE_SPAN = 32 << 10  # bytes of an allocation
 _NEVER = (1 << 64) - 1
 
@@ -56,6 +58,11 @@ class Allocation:
     def name(self) -> str:
         """``block of 64 bytes from open_channel``."""
         return f"block of {self.size} byte{'s' if self.size != 1 else ''} from {self.site.function}"
+
+    @property
+    def single(self) -> bool:
+        """Whether it holds one object, though it is larger."""
+        return any(_SINGLE.search(frame.function) for frame in self.stack)
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ is ``sharing.sampled.reached``'s, how an object is called in a report ``sharing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sharing.model.locals import Locals
@@ -22,8 +22,9 @@ Code = tuple[str, int]  # file, and link-time address of an instruction in it
 class SeenObject:
     """The record, or the local variable, around some bytes.
 
-    ``address`` is that of its first byte, -1 where only the member is known; ``member`` None where the type has none
-    there; ``offset`` of the bytes in it.  ``by`` is the variable that leads to it, and its function.
+    ``address`` is that of its first byte, -1 where only the member is known, or not even that; ``member`` None where
+    the type has none there, or which one is not known; ``offset`` of the bytes in it.  ``by`` is the variable that
+    leads to it, and its function.
     """
 
     type_name: str
@@ -61,42 +62,71 @@ def object_at(use: LineUse, start: int, end: int, known: Mapping[Code, tuple[Rea
         for site in use.sites
         if (site.module, site.ip) in known
     ]
-    votes: Counter[tuple[bool, int, int, str]] = Counter()
-    by_key: dict[tuple[bool, int, int, str], tuple[_Sampled, int]] = {}
+    aligned = _aligned(every)
+    votes: Counter[tuple[bool, bool, int, int, str]] = Counter()
+    by_key: dict[tuple[bool, bool, int, int, str], tuple[_Sampled, int]] = {}
     for one in every:
-        base, size = _base(use, one), one.locals_.types.size(one.reached.type)
+        base, size = _base(use, one, aligned), one.locals_.types.size(one.reached.type)
         inside = use.address + start - base if base >= 0 else one.reached.offset
         if base < 0 and not start <= one.start < end:
             continue  # some element: it says nothing of other bytes
         if inside >= 0 and inside + end - start <= size:
             # The object around others says most; of elements of unknown number the nearest type does.
-            key = base >= 0, size if base >= 0 else 0, base, one.locals_.types.name(one.reached.type)
+            key = base >= 0, one.reached.exact, size if base >= 0 else 0, base, _kind(one)[0]
             votes[key] += one.samples
             # Others lead to a local variable by its type, its own function knows its name.
             if key not in by_key or (one.reached.local and not by_key[key][0].reached.local):
                 by_key[key] = one, inside
     if not votes:
         return None
-    one, inside = by_key[max(votes, key=lambda key: (*key[:2], votes[key], key))]
-    return _object(use, one, inside)
+    one, inside = by_key[max(votes, key=lambda key: (*key[:3], votes[key], key))]
+    return _object(use, one, inside, aligned)
 
 
-def _base(use: LineUse, one: _Sampled) -> int:
-    return use.address + one.start - one.reached.offset if one.reached.exact else -1
+_Kind = tuple[str, int]  # of a record: its name and size
+_Aligned = dict[_Kind, bool]  # whether all that chosen elements showed of the line fits one row of such records
 
 
-def _object(use: LineUse, one: _Sampled, offset: int) -> SeenObject:
+def _kind(one: _Sampled) -> _Kind:
+    return one.locals_.types.name(one.reached.type), one.locals_.types.size(one.reached.type)
+
+
+def _aligned(every: Sequence[_Sampled]) -> _Aligned:
+    """Of records that an index chooses and that hold no array: do their bytes on the line lie whole records apart?
+
+    If so the index counts such records, and each one's first byte follows from any place of it.  Where not, it may
+    have chosen among the members.  One place alone shows neither.
+    """
+    places: dict[_Kind, set[int]] = {}
+    for one in every:
+        leaf = one.locals_.types.leaf(one.reached.type, one.reached.offset)
+        if not one.reached.exact and leaf is not None and leaf.count == 1 and not leaf.stride:
+            places.setdefault(_kind(one), set()).add(one.start - one.reached.offset)
+    apart = {kind: {place % kind[1] for place in found} for kind, found in places.items()}
+    starts = {kind: {one.start for one in every if _kind(one) == kind} for kind in places}
+    return {kind: len(apart[kind]) == 1 for kind in places if len(starts[kind]) > 1}
+
+
+def _base(use: LineUse, one: _Sampled, aligned: _Aligned) -> int:
+    if not one.reached.exact and not aligned.get(_kind(one), False):
+        return -1
+    return use.address + one.start - one.reached.offset
+
+
+def _object(use: LineUse, one: _Sampled, offset: int, aligned: _Aligned) -> SeenObject:
     types, kind = one.locals_.types, one.reached.type
     core = types.strip(kind)[0]
     record = types[core if core >= 0 else kind]
+    member_known = one.reached.exact or aligned.get(_kind(one), True)
     known = 0 <= record.file < len(one.locals_.files) and record.line > 0
     variable = one.reached.variable
     return SeenObject(
-        type_name=types.name(kind),
+        # By its own name rather than an alias, which may be another type's member (std::shared_ptr<T>::element_type).
+        type_name=record.name or types.name(kind),
         size=types.size(kind),
-        address=_base(use, one),
+        address=_base(use, one, aligned),
         offset=offset,
-        member=types.leaf(kind, offset),
+        member=types.leaf(kind, offset) if member_known else None,
         source=f"{one.locals_.files[record.file]}:{record.line}" if known else "",
         by=variable.name,
         function=getattr(variable, "function", ""),

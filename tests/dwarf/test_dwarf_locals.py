@@ -74,6 +74,20 @@ def test_inlined_functions_are_named_before_the_one_around_them(at: At, compiler
     assert set(at(compiler, "-O2").functions.values()) == {("serve",), ("weigh", "serve")}
 
 
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("statics", ["", "static long count;"])
+def test_the_language_is_known_of_units_that_define_no_variable(
+    tmp_path: Path, tool: Tool, compiler: str, statics: str
+) -> None:
+    (tmp_path / "s.c").write_text(f"{statics}\nlong serve(long *s) {{ return ++*s; }}\nint main(void) {{ return 0; }}")
+    subprocess.run([tool(compiler), "-g", "-O2", "s.c", "-o", "s"], check=True, cwd=tmp_path)
+    listing = subprocess.run([tool("nm"), tmp_path / "s"], check=True, capture_output=True, text=True).stdout
+    begin = next(int(one.split()[0], 16) for one in listing.splitlines() if one.endswith(" serve"))
+    found = read_locals(str(tmp_path / "s"), np.array([begin], np.uint64))
+    assert found.at
+    assert found.language.startswith("C")
+
+
 def test_a_file_without_debug_information_has_none(at: At) -> None:
     found = at("gcc", "-O2 -g0")
     assert (found.at, found.statics, found.pointees) == ({}, (), {})

@@ -29,7 +29,7 @@ from sharing.sampled.reached import Reached, reached
 from tests.builders.recorded import attribution
 from tests.sampled.test_sampled_verdicts import pair
 
-LONG, STATS, SESSION, TO_SESSION, TO_STATS, SLOTS, TO_LONG, OPEN, TO_OPEN, _, LANE, TO_LANE = range(12)
+LONG, STATS, SESSION, TO_SESSION, TO_STATS, SLOTS, TO_LONG, OPEN, TO_OPEN, _, LANE, TO_LANE, ALIAS = range(13)
 DI, SI, SP = 5, 4, 7
 HERE, BEFORE = 0x1010, 0x1000
 
@@ -57,6 +57,7 @@ TYPES = TypeTable(
         TypeRecord(TypeKind.ARRAY, "", -1, 0, LONG, -1, (), -1, 0),
         record("lane", 16, ("done", 0, STATS)),
         to("lane"),
+        TypeRecord(TypeKind.TYPEDEF, "holder<stats>::element_type", -1, 0, STATS, -1, (), -1, 0),
     ]
 )
 POINTEES = {TO_SESSION: SESSION, TO_STATS: STATS, TO_LONG: LONG, TO_OPEN: OPEN, TO_LANE: LANE}
@@ -181,6 +182,34 @@ def test_an_element_of_unknown_number_has_no_address() -> None:
     assert object_at(line((40, 1)), 32, 40, some) is None, "it says nothing of other bytes"
 
 
+@pytest.mark.parametrize(
+    ("kind", "offset", "starts", "told"),
+    [
+        (STATS, 8, (8, 24), ("stats", 0x5010, "misses")),  # whole records apart
+        (STATS, 0, (8, 24), ("stats", 0x5018, "hits")),
+        (STATS, 8, (16, 24), ("stats", -1, "")),  # half a record apart: the index chose the member
+        (SESSION, 24, (0, 40, 24), ("session", -1, "slots")),  # of the array in the record
+    ],
+)
+def test_places_whole_records_apart_say_where_each_record_begins(
+    kind: int, offset: int, starts: tuple[int, ...], told: tuple[str, int, str]
+) -> None:
+    some = {("/bin/s", 1): (Reached(kind, offset, False, pointer("t", DI, TO_STATS)), known())}
+    assert names(line(*((start, 1) for start in starts)), 24, some) == told
+
+
+def test_where_records_begin_their_neighbours_have_names_too() -> None:
+    some = {("/bin/s", 1): (Reached(STATS, 8, False, pointer("t", DI, TO_STATS)), known())}
+    assert names(line((8, 1), (24, 1)), 16, some) == ("stats", 0x5010, "hits")
+    assert object_at(line((8, 1), (24, 1)), 32, 40, some) is None, "no record was seen there"
+    assert object_at(line((16, 1), (24, 1)), 8, 16, some) is None, "where records begin is not known"
+
+
+def test_a_record_has_its_own_name_and_not_that_of_an_alias() -> None:
+    aliased = {("/bin/s", 1): (Reached(ALIAS, 8, True, pointer("t", DI, TO_STATS)), known())}
+    assert names(line((40, 1)), 40, aliased) == ("stats", 0x5020, "misses")
+
+
 def finding(objects: Mapping[int, SeenObject], *blocks: Allocation) -> Finding:
     """Of two counters at bytes 0 and 8 of the line 0x5000."""
 
@@ -289,6 +318,57 @@ def test_two_objects_on_a_line_get_lines_of_their_own() -> None:
     assert found.remedies[0].edit.startswith("struct alignas(64) stats {")
     assert "where open (net.c:3) allocates it" in found.remedies[0].text
     assert {p.name for p in found.participants} == {"stats[0].hits"}, "of a block for several, which one"
+
+
+@pytest.mark.parametrize(
+    ("maker", "name"),
+    [
+        ("std::make_shared<stats, int&>(int&)", "stats.hits"),
+        ("std::allocate_shared<stats, Arena<stats> >", "stats.hits"),
+        ("std::make_shared<stats []>", "stats[1].hits"),
+        ("make_shared_ring", "stats[1].hits"),
+    ],
+)
+def test_what_make_shared_allocates_is_one_object_behind_its_counts(maker: str, name: str) -> None:
+    block = Allocation(0x4FF0, 32, 2.0, (Frame(maker, "memory:3", target=True), Frame("open", "net.c:3", target=True)))
+    found = finding({0: seen(STATS, 0), 8: seen(STATS, 8)}, block)
+    assert name in {p.name for p in found.participants}
+
+
+@pytest.mark.parametrize(
+    ("objects", "text", "edit"),
+    [
+        (
+            {0: (STATS, 0, 0x5000), 8: (STATS, 8, 0x5000)},
+            r"pad (hits|misses) of stats on both sides",
+            r"_ \[56\]byte\n(hits|misses) long\n_ \[56\]byte$",
+        ),
+        ({0: (STATS, 0, 0x5000), 8: (STATS, 0, 0x5008)}, r"keep objects of stats a line apart", r"_ \[56\]byte //"),
+        ({0: (SESSION, 24, 0x4FE8), 8: (SESSION, 32, 0x4FE8)}, r"elements of slots", r"_ \[56\]byte //"),
+        ({0: (STATS, 0, -1), 8: (STATS, 8, -1)}, r"what count_(in|out) write there", r"_ \[56\]byte //"),
+    ],
+)
+def test_objects_of_go_are_padded_as_go_can(objects: dict[int, tuple[int, int, int]], text: str, edit: str) -> None:
+    remedy = finding({at: in_language("Go", *one) for at, one in objects.items()}).remedies[0]
+    assert remedy.language == "Go"
+    assert re.search(text, remedy.text)
+    assert re.match(edit, remedy.edit)
+    assert "aligned_alloc" not in remedy.text
+    assert "alignas" not in remedy.edit
+
+
+@pytest.mark.parametrize(
+    ("language", "called", "edit"),
+    [
+        ("Rust", "Rust", "#[repr(align(64))]\nstruct Line<T>(T);"),
+        ("C11", "C", "struct Own { T value; } __attribute__((aligned(64)));"),
+        ("", "C/C++", "struct alignas(64) Own { T value; };"),
+    ],
+)
+def test_elements_of_unknown_number_get_an_edit_in_their_language(language: str, called: str, edit: str) -> None:
+    remedy = finding({at: in_language(language, STATS, at, -1) for at in (0, 8)}).remedies[0]
+    assert remedy.language == called
+    assert remedy.edit.startswith(edit)
 
 
 @pytest.mark.parametrize("blocks", [(), (Allocation(0x5000, 40, 2.0, (Frame("open", "", target=True),)),)])

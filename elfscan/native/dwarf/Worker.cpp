@@ -249,13 +249,18 @@ void Worker::addVariable(UnitView &View, const FoundVariable &Found) {
   // A part of a split variable does not have the type of the whole.
   if (Type && !Found.Where.Piece)
     V.Type = typeRow(Type, 0);
-  UnitInfo &Info = Units[View.U.Index];
-  if (Info.Name.empty() && Info.Producer.empty()) {
-    const Attributes &A = View.Root.A;
-    Info = {View.string(A, Name), View.string(A, CompDir),
-            View.string(A, Producer), A.number(Language)};
-  }
+  noteUnit(View);
   Variables.push_back(V);
+}
+
+/// Has the unit in the document, as something in there is of it.
+void Worker::noteUnit(UnitView &View) {
+  UnitInfo &Info = Units[View.U.Index];
+  if (!Info.Name.empty() || !Info.Producer.empty())
+    return;
+  const Attributes &A = View.Root.A;
+  Info = {View.string(A, Name), View.string(A, CompDir),
+          View.string(A, Producer), A.number(Language)};
 }
 
 void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places,
@@ -294,6 +299,7 @@ void Worker::addLocal(UnitView &View, const LocalPlace &Place) {
     return;
   L.Variable.Type = typeRow(Type, 0);
   L.Variable.Function = functionName(View, Place.Function);
+  noteUnit(View);
   Locals.push_back(L);
 }
 

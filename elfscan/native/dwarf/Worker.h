@@ -184,6 +184,7 @@ private:
 
   void addVariable(UnitView &View, const FoundVariable &Found);
   void addLocal(UnitView &View, const LocalPlace &Place);
+  void noteUnit(UnitView &View);
   EntryRef describe(UnitView &View, uint64_t Offset, VariableNode &V);
   void followPointers();
 

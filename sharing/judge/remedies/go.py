@@ -20,6 +20,23 @@ _ALSO = "cpu.CacheLinePad of golang.org/x/sys/cpu on both sides does the same"
 _WORD = 8  # the largest alignment of a type
 
 
+def go_field(type_name: str, field: str, kind: str, line_size: int, cost: Remedy) -> Remedy:
+    """Room on both sides of a field of a heap object: where the object starts on a line is the allocator's choice."""
+    pad = f"_ [{line_size - _WORD}]byte"
+    code = f"{pad}\n{field} {_in_source(kind)}\n{pad}"
+    text = f"pad {field} of {type_name} on both sides; {_ALSO}"
+    return replace(cost, text=text, edit=code, language="Go", cost_bytes=2 * (line_size - _WORD))
+
+
+def go_objects(what: str, line_size: int, cost: Remedy) -> Remedy:
+    """Room behind each of several objects that share a line: no word of one is then a line or less from the next."""
+    pad = f"_ [{line_size - _WORD}]byte"
+    text = f"keep {what} a line apart: end each with {line_size - _WORD} bytes of padding; {_ALSO}"
+    return replace(
+        cost, text=text, edit=f"{pad} // behind the other fields", language="Go", cost_bytes=line_size - _WORD
+    )
+
+
 def go_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
     """``cost`` is the same edit in another language, which keeps the same neighbours away."""
     steps, actor = edit.steps, edit.actor

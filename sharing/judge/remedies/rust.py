@@ -42,6 +42,12 @@ def rust_object(what: Wrapped, type_name: str, field: str, line_size: int, cost:
     return _wrapped(cost, text, use, line_size)
 
 
+def rust_memory(writers: str, line_size: int, cost: Remedy) -> Remedy:
+    """The same of memory of which not even the type is known."""
+    text = f"wrap what {writers} write there, the field or the element, in {_type(line_size)}; {_also(line_size)}"
+    return _wrapped(cost, text, "// T: the field or element that one thread writes; the value is .0", line_size)
+
+
 def rust_remedy(edit: Edit, paths: Paths, line_size: int, cost: Remedy) -> Remedy:
     """``cost`` is the same edit in another language, whose layout is the same."""
     also = _also(line_size)

@@ -10,8 +10,9 @@ import re
 from sharing.basics.naming import without_internals
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Layout, touched
+from sharing.judge.remedies.go import go_field, go_objects
 from sharing.judge.remedies.paths import Paths
-from sharing.judge.remedies.rust import Wrapped, rust_object
+from sharing.judge.remedies.rust import Wrapped, rust_memory, rust_object
 from sharing.judge.remedy import Style, remedy
 from sharing.model.attribution import Region
 from sharing.model.finding import Remedy, Verdict
@@ -34,33 +35,35 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
     size = style.line_size
     first = line.items[draft.separate[0]]
     writers = ", ".join(dict.fromkeys(t.function for t in first.touches if t.writes)) or "its users"
-    align = style.macro or f"alignas({size})"
-    cost = 2 * size - (first.end - first.start)
-    if line.objects and (seen := line.objects[draft.separate[0]]) is not None and seen.address >= 0:
+    seen = line.objects[draft.separate[0]] if line.objects else None
+    if seen is not None and seen.address >= 0:
         return (_of_object(seen, draft, line, style),)
-    if line.use.region is Region.STACK:
-        return (
-            Remedy(
-                kind="align-local",
-                text=f"give each object on the stack that is handed to a thread lines of its own (used by {writers})",
-                edit=f"struct {align} Own {{ T value; }};  // T: the type it has now; sizeof is a multiple of {size}",
-                language="C/C++",
-                cost_bytes=cost,
-                breaks_abi=False,
-                protects_tail=True,
-            ),
-        )
-    return (
-        Remedy(
-            kind="pad-allocation",
-            text=_of_allocation(draft, line, size, writers),
-            edit=f"struct {align} Own {{ T value; }};  // T: the member or element that one thread writes",
-            language="C/C++",
-            cost_bytes=cost,
-            breaks_abi=False,
-            protects_tail=True,
+    words = _Spelling(seen.language if seen is not None else "", style)
+    stack = line.use.region is Region.STACK
+    found = Remedy(
+        kind="align-local" if stack else "pad-allocation",
+        text=(
+            f"give each object on the stack that is handed to a thread lines of its own (used by {writers})"
+            if stack
+            else _of_allocation(draft, line, size, writers)
         ),
+        edit=words.type(
+            "Own",
+            "T value;",
+            f"T: the type it has now; sizeof is a multiple of {size}"
+            if stack
+            else "T: the member or element that one thread writes",
+        ),
+        language="C" if words.in_c else "C/C++",
+        cost_bytes=2 * size - (first.end - first.start),
+        breaks_abi=False,
+        protects_tail=True,
     )
+    if seen is not None and seen.language == "Rust":
+        return (rust_memory(writers, size, found),)
+    if seen is not None and seen.language == "Go":
+        return (go_objects(f"what {writers} write there", size, found),)
+    return (found,)
 
 
 class _Spelling:
@@ -117,7 +120,7 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: 
         text = f"give each {seen.type_name}{where} lines of its own: of {seen.size} bytes each, several share one"
         edit = words.type(seen.type_name, "…", f"sizeof is a multiple of {size}")
     block = line.blocks[draft.separate[0]] if line.blocks else None
-    if line.use.region is not Region.STACK and seen.language != "Rust":
+    if line.use.region is not Region.STACK and seen.language not in ("Rust", "Go"):
         who = f" where {block.site.text} allocates it" if block is not None else ""
         text += words.allocated(who)
     found = Remedy(
@@ -129,11 +132,16 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: 
         breaks_abi=False,
         protects_tail=True,
     )
-    if seen.language != "Rust":
+    if seen.language not in ("Rust", "Go"):
         return found
     first, _, index = path.partition(".")[0].partition("[")
     array = bool(index) or (path == first and seen.member is not None and seen.member.count > 1)
     what = Wrapped.ELEMENTS if (inside and array) or "[]" in element else Wrapped.FIELD if inside else Wrapped.TYPE
+    if seen.language == "Go":
+        if what is Wrapped.FIELD:
+            return go_field(seen.type_name, first, actor.type_name if path == first else "", size, found)
+        several = f"the elements of {first} of" if what is Wrapped.ELEMENTS else "objects of"
+        return go_objects(f"{several} {seen.type_name}", size, found)
     return rust_object(what, seen.type_name, first, size, found)
 
 
