@@ -249,33 +249,45 @@ def _check(
     program = read_program(options)
     report = check_built(program, options)
     named: set[str] = set()
+    sampled: list[Finding] = []
     for wanted in ids:
         meant = {finding.id for finding in with_id(report.findings, wanted)}
         named |= meant
         if len(meant) > 1:
             raise LinemateError(f"{wanted} is the beginning of several findings: {', '.join(sorted(meant))}")
         if not meant and wanted.startswith(_SAMPLED):
-            raise LinemateError(_of_samples(wanted, report.findings))
-        if not meant:
+            sampled.append(_of_samples(wanted, program, report.findings))
+        elif not meant:
             where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
             raise LinemateError(f"no finding {wanted}: `linemate check` lists them{where}")
     chosen = tuple(f for f in report.findings if f.id in named or (limit is not None and f.severity.rank >= limit.rank))
-    return program, chosen, judged_line_size(report, options)
+    return program, (*sampled, *chosen), judged_line_size(report, options)
 
 
-def _of_samples(wanted: str, findings: Sequence[Finding]) -> str:
-    """Why a finding of a profile has no edit, and which of ``check`` concern the same records or variables."""
+def _of_samples(wanted: str, program: Program, findings: Sequence[Finding]) -> Finding:
+    """A finding of a profile that ``audit`` showed last, on the source's own declarations.
+
+    Raises LinemateError where it has none, with the findings of ``check`` that concern the same records or variables.
+    """
     from linemate.lastreport import last_reports
+    from sharing.fix.seen import in_source
 
-    text = f"{wanted} is a finding of samples, which have no edits: only findings of `linemate check` do"
+    text = (
+        f"{wanted} is a finding of samples that no report of late has: audit again, or fix what `linemate check` finds"
+    )
     names: set[str] = set()
     with contextlib.suppress(LinemateError):
         kept = (one for report, _ in last_reports() for one in report.findings if one.id == wanted)
-        names = {_owner(who.name) for one in itertools.islice(kept, 1) for who in one.participants}
+        for one in itertools.islice(kept, 1):
+            found = in_source(one, program)
+            if found is not None:
+                return found
+            text = f"{wanted} is a finding of samples on nothing that these sources declare: no edit is known for it"
+            names = {_owner(who.name) for who in one.participants}
     same = [one.id for one in findings if any(_owner(who.name) in names for who in one.participants)]
     if same:
-        return f"{text}; on the same data it has {', '.join(same[:_SAME_SHOWN])}: linemate fix {same[0]}"
-    return f"{text}: linemate fix --above note shows all of these"
+        text = f"{text}; on the same data `linemate check` has {', '.join(same[:_SAME_SHOWN])}: linemate fix {same[0]}"
+    raise LinemateError(text)
 
 
 def _owner(name: str) -> str:

@@ -17,6 +17,7 @@ from elfscan.tools import tool_path
 from linemate.cli import main
 from linemate.fixing import command
 from sharing.model.errors import LinemateError
+from sharing.source.merge import assemble
 from tests.fix.conftest import symbols
 from tests.fix.program import finding
 
@@ -157,7 +158,7 @@ def test_nothing_is_written_while_a_unit_is_understood_in_part(tree: Path, fix: 
     ("arguments", "why"),
     [
         (["hot-lock-shares-line-0000000000"], "no finding hot-lock-shares-line-0000000000"),
-        (["sampled-false-sharing-0000000000"], "is a finding of samples, which have no edits"),
+        (["sampled-false-sharing-0000000000"], "is a finding of samples that no report of late has"),
         (["--verify"], "--verify needs --build CMD"),
         (["--build", "make"], "--build is for --verify"),
         (["--bench", "x"], "--bench is for --verify"),
@@ -213,5 +214,6 @@ def test_a_sampled_finding_leads_to_the_one_of_check_on_the_same_record(
     kept = SimpleNamespace(findings=(sampled,))
     monkeypatch.setattr("linemate.lastreport.last_reports", lambda: iter([(kept, "last.json")]))
     static = finding("struct stats.hits")
-    text = command._of_samples(sampled.id, [static])
-    assert ("linemate fix independent-writers-0123456789" in text) is named
+    with pytest.raises(LinemateError) as refused:
+        command._of_samples(sampled.id, assemble([]), [static])
+    assert ("linemate fix independent-writers-0123456789" in str(refused.value)) is named

@@ -110,7 +110,8 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: 
     element, _, member = path.rpartition(".")
     slots = inside and seen.member is not None and seen.member.count > 1
     slots = slots and all(other is not None and other.member == seen.member for other in others)
-    if slots or (inside and path.endswith("[]")) or "[]" in element:
+    elements = slots or (inside and path.endswith("[]")) or "[]" in element
+    if elements:
         text = f"pad what {path.partition('[]')[0]} of {seen.type_name}{where} has for each thread to {size} bytes"
         edit = words.type("Own", "T value;", f"T: the type of its elements; sizeof is a multiple of {size}")
     elif inside:
@@ -124,7 +125,7 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: 
         who = f" where {block.site.text} allocates it" if block is not None else ""
         text += words.allocated(who)
     found = Remedy(
-        kind="align-local" if line.use.region is Region.STACK else "pad-allocation",
+        kind="pad-element" if elements else "align-member" if inside else "pad-type",
         text=text,
         edit=edit,
         language="C" if words.in_c else "C/C++",
