@@ -14,6 +14,7 @@ Use instead: a type for the lock that is aligned and rounded up to the line; the
 
 The share counts positions, not their likelihood; how far an edit moves things is decided by its size.  Where no two
 threads are estimated to use both often, it is a note; so are two atomics that would be less than medium on one line.
+Of members of one variable, which moves as a whole, only those are looked at that would be medium or above on one line.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.model.image import ALLOCATED
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Range, Role
 from sharing.rules.line.base import (
     Context,
@@ -34,7 +36,9 @@ from sharing.rules.line.base import (
     pair_score,
     who,
 )
+from sharing.rules.line.hot_lock import grade_pair as grade_beside_lock
 from sharing.rules.line.independent_writers import grade_if_met
+from sharing.rules.meeting import limit_of_pair
 
 WRITTEN = frozenset({Role.LOCK, Role.ATOMIC})
 
@@ -49,7 +53,9 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         if not middle <= a.hot[0][0] < middle + ctx.line_size:
             continue
         for b in line.actors:
-            if b.heat is not Heat.HOT or a.owner == b.owner or not can_collide(a, b, ctx):
+            if b.heat is not Heat.HOT or not can_collide(a, b, ctx):
+                continue
+            if a.owner == b.owner and not _members_apart(a, b, ctx):
                 continue
             step = ctx.shift_step(a, b)
             met, positions = share(a.hot, b.hot + b.read_hot, ctx.line_size, step)
@@ -82,6 +88,22 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         ),
         score=value,
     )
+
+
+def _members_apart(a: Actor, b: Actor, ctx: Context) -> bool:
+    """Members of one variable, which moves as a whole: two that would be at least medium on one line.
+
+    A lock and what it guards are put together on purpose, and of elements at an index no two are known to be met.
+    """
+    if a is b or a.section == ALLOCATED or any(x.stride for x in a.accesses + b.accesses):
+        return False
+    if not (a.is_lock or b.is_lock):
+        return grade_if_met(a, b, ctx).rank >= Severity.MEDIUM.rank
+    if a.is_lock and b.is_lock:
+        return False
+    lock, other = (a, b) if a.is_lock else (b, a)
+    most, _ = limit_of_pair(lock, other, ctx)
+    return min(grade_beside_lock(lock, other, ctx).rank, most.rank) >= Severity.MEDIUM.rank
 
 
 def _severity(a: Actor, b: Actor, ctx: Context) -> Severity:
