@@ -104,7 +104,8 @@ enum : int64_t {
   Anonymous = 8,
   System = 16,
   Template = 32,
-  Polymorphic = 64
+  Polymorphic = 64,
+  Elements = 128
 };
 } // namespace recordbits
 

@@ -41,6 +41,8 @@ int64_t bitsOf(UnitBuilder &Unit, const RecordDecl &R) {
     Bits |= recordbits::Anonymous;
   if (Unit.inSystemHeader(R.getLocation()))
     Bits |= recordbits::System;
+  if (R.isImplicit() && R.getLocation().isValid())
+    Bits |= recordbits::Elements; // made by Locations::recordOf
   if (const auto *Class = dyn_cast<CXXRecordDecl>(&R)) {
     if (isa<ClassTemplateSpecializationDecl>(Class) ||
         Class->getTemplateInstantiationPattern())

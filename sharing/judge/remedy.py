@@ -167,6 +167,8 @@ class _Words:
     def record(self) -> Remedy:
         """Every object of a type that is allocated."""
         line = self._style.line_size
+        if self._actor.owner.endswith("[]"):
+            return self._plain_elements()
         name = _identifier(re.sub(r"^(struct|union|class) ", "", self._actor.owner))
         keyword = "union" if self._actor.owner.startswith("union ") else "struct"
         if self._cxx:
@@ -178,6 +180,20 @@ class _Words:
             f"alignment (aligned_alloc, an aligned operator new)"
         )
         return self._made("pad-type", text, edit, breaks_abi=True)
+
+    def _plain_elements(self) -> Remedy:
+        """Numbers that a variable or member leads to (``RecordBits.ELEMENTS``): there is no type to align."""
+        holder, line = self._actor.owner.removesuffix("[]"), self._style.line_size
+        name, remark = _identifier(holder), f"T: the type that the elements of {holder} have now"
+        if self._cxx:
+            edit = f"struct {_align(self._style)} Line_{name} {{ T value; }};  // {remark}"
+        else:
+            edit = f"struct line_{name} {{ T value; }} {self._on_type()};  /* {remark} */"
+        text = (
+            f"make the elements of {holder} a type that is aligned and rounded up to {line} bytes, allocate them with "
+            f"that alignment (aligned_alloc, an aligned operator new), and write .value where they are used"
+        )
+        return self._made("pad-element", text, edit, breaks_abi=True)
 
     def kernel_variable(self) -> Remedy:
         """A section of the kernel, in which each object starts a line."""

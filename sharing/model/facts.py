@@ -114,6 +114,7 @@ class RecordBits(IntFlag):
     SYSTEM = 16  # defined in a system header
     TEMPLATE = 32
     POLYMORPHIC = 64
+    ELEMENTS = 128  # none of the source: a plain element that a variable or member leads to; its name ends in "[]"
 
 
 class Passed(IntEnum):
@@ -124,6 +125,7 @@ class Passed(IntEnum):
     CONSTANT = 3
     FUNCTION = 4  # its address
     RECORD = 5  # the address of an object that is not static, see Base.RECORD
+    NUMBER = 6  # one that the caller was given (AccessFlag.GIVEN), where it passes no other numbers; value is 0
 
 
 ACCESS_COLUMNS = (

@@ -6,6 +6,7 @@ has within its function is ``events``'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,9 @@ from sharing.model.facts import (
     AccessFlag,
     Base,
     FunctionBits,
+    FunctionFacts,
     Passed,
+    RecordBits,
 )
 from sharing.model.image import (
     ARG_DTYPE,
@@ -44,8 +47,8 @@ from sharing.model.image import (
 from sharing.source.addressing import AddressSpace
 from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, ranked
 from sharing.source.locksets import Calls, Locksets
-from sharing.source.program import Program
-from sharing.source.threadnumbers import numbered_functions
+from sharing.source.program import Defined, Program
+from sharing.source.threadnumbers import Numbered, numbered_functions
 
 CODE_BASE = 0x10_0000
 IMPORT_BASE = 0x7000_0000_0000
@@ -100,12 +103,16 @@ class _AddressTable:
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """Where what a function's unit knows by index lies; ``unit`` is the unit of each function."""
+    """Where what a function's unit knows by index lies; ``unit`` is the unit of each function.
+
+    ``elements`` is not 0 for records that stand for plain elements (``RecordBits.ELEMENTS``).
+    """
 
     unit: Ints
     variables: _AddressTable
     records: _AddressTable
     functions: _AddressTable
+    elements: _AddressTable
 
     def units(self, rows: FactRows) -> Ints:
         """The unit of each row."""
@@ -158,8 +165,8 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     ips, place_of = ranked([accesses, calls, ops], starts, address)
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
-    lookup = _Lookup(unit, variables, records, functions)
-    sites, params = _sites(accesses, ips[0], lookup, _numbered(program, knowledge))
+    lookup = _Lookup(unit, variables, records, functions, _elements(program, tables))
+    sites, params = _sites(accesses, ips[0], lookup, _own(accesses, defined, numbered_functions(program, knowledge)))
     locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
@@ -189,10 +196,21 @@ def _locking(functions: dict[str, int], knowledge: Knowledge) -> list[int]:
     return [a for name, a in functions.items() if knowledge.lock_calls(name) and not knowledge.barrier(name)]
 
 
-def _numbered(program: Program, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
-    """Which functions are given the number of their thread."""
-    found = numbered_functions(program, knowledge)
-    return np.array([identity in found for identity in program.functions], bool)
+def _own(rows: FactRows, defined: Sequence[Defined[FunctionFacts]], numbers: Numbered) -> npt.NDArray[np.bool_]:
+    """Which accesses are at an index that is the number of the running thread."""
+    once = np.array([numbers.own(d.facts.identity, 1) for d in defined], bool)
+    always = np.array([numbers.own(d.facts.identity, 0) for d in defined], bool)
+    given = rows["flags"] & AccessFlag.GIVEN != 0
+    of = rows.function
+    mine = given & np.where(rows["loop_depth"] > 0, once[of], always[of]) if len(rows) else given
+    own: npt.NDArray[np.bool_] = mine | (rows["flags"] & AccessFlag.OWN != 0)
+    return own
+
+
+def _elements(program: Program, tables: Sequence[Any]) -> _AddressTable:
+    """Which records stand for plain elements: 1, else 0."""
+    plain = {k for k, d in program.records.items() if d.facts.bits & RecordBits.ELEMENTS}
+    return _AddressTable([[int(k in plain) for k, _ in u.records] for u in tables])
 
 
 def _by_ip(table: Table) -> Table:
@@ -245,22 +263,24 @@ def _common(table: Table, rows: FactRows, ip: Any, keep: Any) -> None:
             table[name] = np.clip(rows[name][keep], 0, top)
 
 
-def _sites(rows: FactRows, ip: Any, lookup: _Lookup, numbered: Any) -> tuple[Table, Table]:
+def _sites(rows: FactRows, ip: Any, lookup: _Lookup, own: Any) -> tuple[Table, Table]:
     """Accesses to variables and to record instances as sites, those through parameters (also) as such.
 
-    ``numbered``: is a function given the number of its thread?
+    ``own``: is an index the number of the running thread?  Of plain elements at other indexes nothing is known that a
+    line could be judged by.
     """
     base, of = rows["base"], lookup.units(rows)
     of_variable, of_record = lookup.variables.find(of, rows["id"]), lookup.records.find(of, rows["record"])
     start = np.where(base == Base.VARIABLE, of_variable, of_record)
-    keep = np.flatnonzero((start != 0) & (rows["offset"] >= 0))
+    known = (start != 0) & (rows["offset"] >= 0)
+    keep = np.flatnonzero(known & (own | (base != Base.RECORD) | (lookup.elements.find(of, rows["record"]) == 0)))
     sites = np.zeros(len(keep), SITE_DTYPE)
     _common(sites, rows, ip, keep)
     sites["target"] = start[keep] + rows["offset"][keep].astype(np.uint64)
     sites["size"] = np.clip(rows["size"][keep], 0, 2**32 - 1)
     sites["stride"] = np.clip(rows["stride"][keep], 0, MAX_STRIDE)
     sites["kind"] = rows["kind"][keep]
-    sites["flags"] = _flags(rows, keep, numbered)
+    sites["flags"] = _flags(rows, keep, own)
     # What sets up a new object takes no line from anyone, as if it ran next to never.
     new = rows["flags"] & AccessFlag.NEW != 0
     sites["rarity"][new[keep]] = np.maximum(sites["rarity"][new[keep]], shared.SELDOM)
@@ -272,7 +292,7 @@ def _sites(rows: FactRows, ip: Any, lookup: _Lookup, numbered: Any) -> tuple[Tab
     params["stride"] = np.clip(rows["stride"][chosen], 0, 2**32 - 1)
     params["arg"] = rows["id"][chosen]
     params["kind"] = rows["kind"][chosen]
-    params["flags"] = _flags(rows, chosen, numbered)
+    params["flags"] = _flags(rows, chosen, own)
     return sites, params
 
 
@@ -305,11 +325,8 @@ _SITE_FLAGS = {
 }
 
 
-def _flags(rows: FactRows, keep: Any, numbered: Any) -> Any:
-    stated = rows["flags"][keep]
-    # Outside of loops a thread comes by once.
-    given = (stated & AccessFlag.GIVEN != 0) & (rows["loop_depth"][keep] > 0) & numbered[rows.function[keep]]
-    stated = np.where(given, stated | AccessFlag.OWN, stated)
+def _flags(rows: FactRows, keep: Any, own: Any) -> Any:
+    stated = np.where(own[keep], rows["flags"][keep] | AccessFlag.OWN, rows["flags"][keep])
     flags = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
     for fact, flag in _SITE_FLAGS.items():
         flags |= np.where(stated & fact, int(flag), 0)
@@ -354,6 +371,7 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             which,
             lookup.functions.find(owner, which).astype(np.int64),
             record.astype(np.int64) + args["offset"],
+            0,
         ],
         0,
     )

@@ -94,7 +94,9 @@ def _variables(program: Program, space: AddressSpace, types: TypeBuilder, names:
         if placed.record:
             record = program.records[placed.identity]
             facts, unit = record.facts, record.unit
-            plain = program.units[unit].language == "C" and not facts.bits & RecordBits.ANONYMOUS
+            plain = program.units[unit].language == "C" and not facts.bits & (
+                RecordBits.ANONYMOUS | RecordBits.ELEMENTS
+            )
             keyword = "union " if facts.bits & RecordBits.UNION else "struct "
             v["name"] = names.setdefault((keyword if plain else "") + facts.name, len(names))
             v["type"], v["align"] = types.record(placed.identity), facts.declared_align

@@ -1,39 +1,97 @@
 """Functions that are given the number of the thread that runs them: an index made of it is that thread's own.
 
-Owns which functions those are: entries of threads that start several times, and what such an entry calls once, outside
-of loops, and nobody else does.  That an index is made of what a function is given say its facts
-(``AccessFlag.GIVEN``).  Tasks of a pool are numbered as well, but that is no number of a thread.
+Owns which functions those are: entries of threads that start several times, what such an entry calls once, outside of
+loops, and nobody else does, and what only such functions call and hand no other number.  That an index is made of what
+a function is given say its facts (``AccessFlag.GIVEN``).  Tasks of a pool are numbered as well, but that is no number
+of a thread.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sharing.knowledge import Knowledge
 from sharing.model.facts import ARG_COLUMNS, CALL_COLUMNS, FunctionFacts, Passed
 from sharing.source.program import Defined, Program
 
 _CALLEE, _DEPTH = CALL_COLUMNS.index("callee"), CALL_COLUMNS.index("loop_depth")
+_KIND = ARG_COLUMNS.index("kind")
 _SEVERAL = 2
 
 
-def numbered_functions(program: Program, knowledge: Knowledge) -> frozenset[str]:
-    """Identities of functions whose numbers are those of their thread."""
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """Identities of functions whose numbers are those of their thread; ``repeated`` are those called in its loops."""
+
+    functions: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
+
+    def own(self, function: str, loop_depth: int) -> bool:
+        """Is an index of what the function is given one that its thread uses again and again?
+
+        Outside of loops a thread comes by once.
+        """
+        return function in self.functions and (loop_depth > 0 or function in self.repeated)
+
+
+def numbered_functions(program: Program, knowledge: Knowledge) -> Numbered:
+    """All of them: 1. entries; 2. what entries call once; 3. what these hand their number."""
     started: Counter[str] = Counter()
     for defined in program.functions.values():
         for entry, times in _starts(program, defined, knowledge):
             started[entry] += times
     entries = {entry for entry, times in started.items() if times >= _SEVERAL}
     if not entries:
-        return frozenset()
+        return Numbered()
     outside: set[str] = set()
     inside: set[str] = set()
     for defined in program.functions.values():
         is_entry = defined.facts.identity in entries
         for callee, depth in _calls(program, defined):
             (inside if is_entry and not depth else outside).add(callee)
-    return frozenset(entries | (inside - outside))
+    return _handed_on(program, entries | (inside - outside))
+
+
+def _handed_on(program: Program, numbered: set[str]) -> Numbered:
+    """With the functions that are called by ``numbered`` ones alone, which hand them the number and no other."""
+    calls = [
+        (defined.facts.identity, callee, depth, hands)
+        for defined in program.functions.values()
+        for callee, depth, hands in _handing(program, defined)
+    ]
+    callers: dict[str, set[str]] = {}
+    other: set[str] = set()  # handed another number somewhere
+    for caller, callee, _, hands in calls:
+        callers.setdefault(callee, set()).add(caller)
+        if not hands:
+            other.add(callee)
+    functions, size = set(numbered), -1
+    while len(functions) != size:
+        size = len(functions)
+        functions |= {callee for callee, by in callers.items() if callee not in other and by <= functions}
+    repeated: set[str] = set()
+    size = -1
+    while len(repeated) != size:
+        size = len(repeated)
+        repeated |= {
+            callee
+            for caller, callee, depth, hands in calls
+            if hands and caller in functions and callee in functions and (depth or caller in repeated)
+        }
+    return Numbered(frozenset(functions), frozenset(repeated))
+
+
+def _handing(program: Program, defined: Defined[FunctionFacts]) -> Iterator[tuple[str, int, bool]]:
+    """What a function calls, within how many loops, and whether it hands the number that it was given."""
+    args, width = defined.facts.args, len(ARG_COLUMNS)
+    rows = range(0, len(args) - width + 1, width)
+    handing = {args[at] for at in rows if args[at + _KIND] == Passed.NUMBER}
+    for call in range(len(defined.facts.calls) // len(CALL_COLUMNS)):
+        callee, depth = _call(defined.facts, call)
+        if callee >= 0:
+            yield program.symbol(defined.unit, callee), depth, call in handing
 
 
 def _starts(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[str, int]]:

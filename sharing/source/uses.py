@@ -22,6 +22,7 @@ from sharing.model.facts import (
 )
 from sharing.model.image import AccessKind, Table
 from sharing.source.program import Defined, Program
+from sharing.source.threadnumbers import Numbered
 
 _BASE, _ID, _RECORD, _OFFSET, _SIZE, _KIND, _MEMORY_ORDER, _FLAGS, _STRIDE, _FILE, _LINE, _COLUMN, _DEPTH = range(13)
 _LOCKSET = ACCESS_COLUMNS.index("lockset")
@@ -62,7 +63,7 @@ class Use(msgspec.Struct, frozen=True):
 class Uses:
     """The uses of each variable (by identity) and record (by key).  The tables are made when first asked for."""
 
-    def __init__(self, program: Program, numbered: frozenset[str]) -> None:
+    def __init__(self, program: Program, numbered: Numbered) -> None:
         """``numbered`` are functions that are given the number of their thread."""
         self._program = program
         self._numbered = numbered
@@ -89,7 +90,7 @@ class Uses:
         row = self._rows[0][at].tolist()
         defined = self._functions[int(self._rows[1][at])]
         function, flags = defined.facts, row[_FLAGS]
-        given = flags & _GIVEN and row[_DEPTH] and function.identity in self._numbered
+        given = flags & _GIVEN and self._numbered.own(function.identity, row[_DEPTH])
         return Use(
             function=function.name,
             kind=_KINDS.get(row[_KIND], AccessKind.UNKNOWN),

@@ -118,6 +118,7 @@ private:
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
+  void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);

@@ -27,7 +27,8 @@ enum ArgKind : uint8_t {
   OwnParameter = 2,
   Constant = 3,
   OfFunction = 4,
-  InRecord = 5
+  InRecord = 5,
+  GivenNumber = 6
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -137,6 +138,20 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
                       int64_t(0), int64_t(0)});
 }
 
+/// Says which arguments are numbers that the function itself was given, if all
+/// numbers are: an index that is made of one could be made of any other.
+void Body::givenNumbers(uint32_t Row, llvm::ArrayRef<const Expr *> Values) {
+  size_t Before = Out.Args.size();
+  for (size_t I = 0; I < Values.size(); ++I) {
+    if (!Values[I] || !Values[I]->getType()->isIntegerType())
+      continue;
+    if (!At.isGivenNumber(*Values[I]))
+      return Out.Args.resize(Before);
+    append(Out.Args, {int64_t(Row), int64_t(I), int64_t(GivenNumber),
+                      int64_t(0), int64_t(0), int64_t(0)});
+  }
+}
+
 void Body::call(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   SourceLocation Where = C.getExprLoc();
@@ -241,6 +256,7 @@ void Body::plainCall(const FunctionDecl &F, bool Virtual, const Actual &A,
     else
       argument(Row, int64_t(I), A.Args[I]);
   }
+  givenNumbers(Row, A.Args);
 }
 
 /// A whole object is read.

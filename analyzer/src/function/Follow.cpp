@@ -203,6 +203,13 @@ Location Locations::called(const CallExpr &Call, QualType Result) {
         (Name->isStr("data") || Name->isStr("begin") || Name->isStr("front")))
       return In;
   }
+  if (Index && Index->getType()->isIntegerType()) {
+    const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call);
+    const Expr *Object =
+        Member ? Member->getImplicitObjectArgument() : Call.getArg(0);
+    if (Location P = plainElement(Object, Index, Result); P.isReported())
+      return P;
+  }
   Location P = somewhere(Result, &Call);
   if (!P.isReported())
     return P;

@@ -264,7 +264,10 @@ Location Locations::objectOf(const Expr *E) {
   }
   case Stmt::ArraySubscriptExprClass: {
     const auto *A = llvm::cast<ArraySubscriptExpr>(E);
-    return element(pointee(A->getBase()), A->getIdx(), A->getType());
+    Location In = pointee(A->getBase());
+    return In.In == Location::Kind::None
+               ? plainElement(A->getBase(), A->getIdx(), A->getType())
+               : element(In, A->getIdx(), A->getType());
   }
   case Stmt::UnaryOperatorClass: {
     const auto *U = llvm::cast<UnaryOperator>(E);

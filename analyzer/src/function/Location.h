@@ -81,6 +81,8 @@ struct Accessors {
   explicit Accessors(const Knowledge &Known) : Known(Known) {}
   const Knowledge &Known;
   llvm::DenseMap<const clang::FunctionDecl *, GivenElement> Returned;
+  /// Records that stand for the elements behind a variable or member.
+  llvm::DenseMap<const clang::ValueDecl *, const clang::RecordDecl *> Plain;
 };
 
 class Locations {
@@ -103,6 +105,8 @@ public:
   Location member(Location In, const clang::FieldDecl &Field);
 
   int64_t sizeOf(clang::QualType T) const; ///< bytes; 0 unknown
+  /// A number that the function was given, as it is.
+  bool isGivenNumber(const clang::Expr &E) const;
 
 private:
   clang::ASTContext &Context;
@@ -125,6 +129,10 @@ private:
   Location called(const clang::CallExpr &Call, clang::QualType Result);
   Location element(Location In, const clang::Expr *Index,
                    clang::QualType Element, bool Subtract = false);
+  Location plainElement(const clang::Expr *Base, const clang::Expr *Index,
+                        clang::QualType Element);
+  const clang::RecordDecl *recordOf(const clang::ValueDecl &Holder,
+                                    clang::QualType Element) const;
   const clang::Expr *initial(const clang::MemberExpr &M,
                              const clang::FieldDecl &Field) const;
   unsigned hash(const clang::Expr *E) const;

@@ -100,6 +100,11 @@ bool Locations::isGiven(const DeclRefExpr &Ref) const {
   });
 }
 
+bool Locations::isGivenNumber(const Expr &E) const {
+  const auto *Ref = dyn_cast<DeclRefExpr>(E.IgnoreParenCasts());
+  return Ref && isGiven(*Ref);
+}
+
 /// Is the index made of what only the running thread has (a number in
 /// thread-local storage, one that a function returns for that purpose, or one
 /// that is named after it), or of what the function was given?
