@@ -20,8 +20,9 @@ from bench.truth.page import page
 from bench.truth.programs import PROGRAMS
 from bench.truth.programs.program import Program
 from bench.truth.score import score
-from bench.truth.store import Made, save
+from bench.truth.store import Made, load, save
 from bench.truth.subject import ROOT
+from bench.truth.ways import ways_score
 from elfscan.fileformat.elf import ElfFile, map_file
 from pmu.counts import read_executions
 from sharing.model.errors import LinemateError
@@ -30,11 +31,11 @@ PAGE = ROOT / "docs" / "accuracy.md"
 
 
 def main() -> int:
-    """``count NAME…``, ``score [NAME…]``, ``misses NAME…`` or ``packages``."""
+    """``count NAME…``, ``score [NAME…]``, ``misses NAME…``, ``ways [NAME…]`` or ``packages``."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    actions = ("build", "costs", "count", "keep", "score", "misses", "fit", "packages")
+    actions = ("build", "costs", "count", "keep", "score", "misses", "ways", "fit", "packages")
     parser.add_argument("action", choices=actions)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
@@ -43,6 +44,8 @@ def main() -> int:
         return _score(options.names)
     if options.action == "misses":
         return _misses(options.names)
+    if options.action == "ways":
+        return _ways(options.names)
     if options.action == "fit":
         (ROOT / "docs" / "estimate.md").write_text(fit.page(list(fit.cases())), encoding="utf-8")
         return 0
@@ -140,6 +143,18 @@ def _misses(names: list[str]) -> int:
                 print(f"\n{name_of(path)}", *misses(one, truth, score(one, truth)), sep="\n")
         except LinemateError as error:
             print(f"{name_of(path)}: {error}", file=sys.stderr)
+    return 0
+
+
+def _ways(names: list[str]) -> int:
+    """A line a program; its source has other addresses."""
+    for path in kept(names):
+        try:
+            one, _ = next(iter(held_against(path)))
+        except LinemateError as error:
+            print(f"{name_of(path)}: {error}", file=sys.stderr)
+            continue
+        print(f"{name_of(path)}: {ways_score(one.passes.image, load(path)[1]) or 'too few functions ran'}", flush=True)
     return 0
 
 

@@ -22,10 +22,11 @@ from bench.truth.score import Score, Share, Within, score
 from bench.truth.store import Made, load, save
 from bench.truth.subject import Judged, judged
 from bench.truth.truth import Truth, truth_of
+from bench.truth.ways import RUNS, WaysScore, ways_score
 from linemate.options import FactsRequest
 from pmu.counts import read_executions
 from sharing.knowledge import default_knowledge
-from sharing.model.executions import Executions
+from sharing.model.executions import EXECUTION_DTYPE, CountedThread, Executions
 from sharing.model.ways import Points
 from sharing.rules.numbers import NEAR_BYTES
 from sharing.static import callgraph
@@ -127,6 +128,36 @@ class TestUsesApart:
 
     def test_another_function_does_not(self) -> None:
         assert self.apart(2, 2, 8, function=1) == [10.0, 10.0]
+
+
+class TestWays:
+    """A function that reads one variable always, one in a loop, and one on a way that is seldom taken."""
+
+    def score(self, *counted: int) -> WaysScore | None:
+        b = Builder()
+        for name in ("always", "looped", "seldom"):
+            b.variable(name, 8)
+        b.function("serve").load("always").load("looped", loop=1).load("seldom", rarity=8)
+        image = b.image()
+        rows = dict(zip(image.sites["ip"].tolist(), counted, strict=True))  # the function begins with the first
+        table = np.zeros(len(rows), EXECUTION_DTYPE)
+        table["address"], table["executions"] = sorted(rows), [rows[at] for at in sorted(rows)]
+        return ways_score(image, Executions(table, ("/bin/server",), (CountedThread(1, 1, 1000),), (), "", ""))
+
+    def test_the_order_of_the_counts_is_the_estimated_one(self) -> None:
+        found = self.score(RUNS, RUNS * 10, RUNS // 4)
+        assert found is not None
+        assert (found.places, found.correlation) == (3, 1.0)
+
+    def test_the_other_way_round_it_is_not(self) -> None:
+        found, right = self.score(RUNS, 1, RUNS * 10), self.score(RUNS, RUNS * 10, RUNS // 4)
+        assert found is not None
+        assert right is not None
+        assert found.correlation == -1.0
+        assert found.off > right.off
+
+    def test_a_function_that_hardly_ran_tells_nothing(self) -> None:
+        assert self.score(RUNS - 1, RUNS * 10, RUNS // 4) is None
 
 
 def test_what_is_true_does_not_depend_on_how_a_file_is_seen(counted: Counted) -> None:
