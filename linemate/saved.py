@@ -62,7 +62,7 @@ def read_saved(path: str) -> tuple[Saved, DocumentKind]:
         kind = KINDS.get(schema)
         if kind is None:
             raise Malformed(path, None, f"schema {schema[:80]!r}, this version reads {', '.join(KINDS)}")
-        document = msgspec.json.decode(data, type=kind.type)
+        document = _decoded(data, kind.type)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Malformed(path, None, f"not a saved report: {error}") from error
     try:
@@ -70,6 +70,23 @@ def read_saved(path: str) -> tuple[Saved, DocumentKind]:
     except ValueError as error:
         raise Malformed(path, None, f"not a saved report: {error}") from error
     return document, kind
+
+
+def _decoded(data: bytes, kind: type[T]) -> T:
+    """The document.  What confirms a cause was one text before it was a list of steps."""
+    if kind is not Comparison:
+        return msgspec.json.decode(data, type=kind)
+    return msgspec.convert(with_steps(msgspec.json.decode(data)), kind)
+
+
+def with_steps(document: Any) -> Any:
+    """The same comparison with a text of ``confirm`` or ``refute`` as the one step that it is."""
+    causes = document.get("causes") if isinstance(document, dict) else None
+    for cause in causes if isinstance(causes, list) else ():
+        for key in ("confirm", "refute"):
+            if isinstance(cause, dict) and isinstance(text := cause.get(key), str):
+                cause[key] = [text] if text else []
+    return document
 
 
 def read_report(path: str) -> Report:

@@ -58,7 +58,10 @@ def _cause(number: int, cause: Cause) -> list[str]:
         rows = [f"- {lead}: {_text(wording.pair(mates))}{_functions(mates)}" for mates in pairs[: wording.PAIRS_SHOWN]]
         out += _list(rows, len(pairs), "pair")
     checks = [
-        f"- {lead}: {_text(text)}" for lead, text in (("confirm", cause.confirm), ("refute", cause.refute)) if text
+        line
+        for lead, steps in (("confirm", cause.confirm), ("refute", cause.refute))
+        if steps
+        for line in (f"- {lead}:", *(f"  {number}. {_text(step)}" for number, step in enumerate(steps, 1)))
     ]
     out += ["\n".join(checks)] if checks else []
     moved = [

@@ -75,7 +75,9 @@ def _cause(comparison: Comparison, cause: Cause) -> dict[str, Any]:
         "in_full": [visible(name) for name in names_cut(cause.summary)],
         "evidence": [visible(text) for text in cause.evidence],
         "checks": [
-            (lead, visible(text)) for lead, text in (("confirm", cause.confirm), ("refute", cause.refute)) if text
+            (lead, [visible(step) for step in steps])
+            for lead, steps in (("confirm", cause.confirm), ("refute", cause.refute))
+            if steps
         ],
     }
 

@@ -116,9 +116,9 @@ def _details(number: int, cause: Cause, width: int) -> Iterator[Line]:
         list(_evidence(cause, width)),
         [
             line
-            for lead, text in (("confirm", cause.confirm), ("refute", cause.refute))
-            if text
-            for line in wrapped(f"{lead:<8}  {visible(text)}", width, INDENT, hang=10, style="green")
+            for lead, steps in (("confirm", cause.confirm), ("refute", cause.refute))
+            for number, step in enumerate(steps)
+            for line in wrapped(f"{'' if number else lead:<8}  {visible(step)}", width, INDENT, hang=10, style="green")
         ],
     ]
     rows = [row for section in sections if section for row in ([], *section)][1:]

@@ -101,11 +101,12 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     out += [("next, for names", f"linemate explain --debuginfod {files}")] if bare else []
     if not sampled:
         kernel = any(target.kind.startswith("kernel") for target in comparison.targets)
-        what = "--duration 30" if kernel else "--pid PID --duration 30"
+        which = comparison.processes if len(comparison.processes) == len(comparison.targets) else ("PID", "PID")
+        old, new = ("--duration 30" if kernel else f"--pid {one} --duration 30" for one in which)
         named = "--debuginfod " if bare else ""
         out += [
-            ("next, under a load, while the old build runs", f"linemate record -o old.data {what}"),
-            ("and while the new build runs", f"linemate record -o new.data {what}"),
+            ("next, under a load, while the old build runs", f"linemate record -o old.data {old}"),
+            ("and while the new build runs", f"linemate record -o new.data {new}"),
             ("then", f"linemate explain {named}--samples-old old.data --samples-new new.data {files}"),
         ]
     return tuple(out)

@@ -211,8 +211,8 @@ def _cause(met: _Met, old: Reach, new: Reach, builds: Builds, *, improves: bool)
         symbols=tuple(dict.fromkeys(met.names)),
         evidence=(f"touched by {', '.join(met.functions)}", "which objects threads share is not known of the heap"),
         improves=improves,
-        confirm=f"{slower.shared_lines}: HITM in {met.functions[0]}; {slower.without_memory_events}",
-        refute=f"rebuild with {met.names[0]} alone on its line, then {slower.timed}: still slow",
+        confirm=(*slower.shared_lines(f"HITM in {met.functions[0]}"), slower.without_memory_events),
+        refute=(f"rebuild with {met.names[0]} alone on its line", f"{slower.timed}: still slow"),
     )
 
 

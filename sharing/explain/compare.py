@@ -20,7 +20,7 @@ from sharing.explain.causes import SUSPECTS
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.causes.linkedin import without_libraries
-from sharing.explain.causes.run import said_of_servers
+from sharing.explain.causes.run import alternated, processes, said_of_servers
 from sharing.explain.causes.toolchain import same_compiler
 from sharing.explain.changes import changes
 from sharing.explain.elements import element_pairs
@@ -211,6 +211,7 @@ def document(builds: Builds, macro: str = "", read_behind: Callable[[Builds], Be
         straddles=() if others else (*builds.gained.straddles, *builds.lost.straddles),
         incomplete=builds.old.image.incomplete or builds.new.image.incomplete,
         not_ruled_out=not_ruled_out,
+        processes=processes(builds.runs),
     )
 
 
@@ -246,8 +247,8 @@ def _one_build(builds: Builds) -> Cause:
         confidence=Confidence.STATIC,
         strength=0.0,
         summary=f"{what_differs(old, new)}: all that runs is the same, byte for byte{number}",
-        confirm=f"perf stat -r 10 -- {old.path}, in alternation with {new.path}: both are as fast as each other",
-        refute="a difference that stays when the two files are run in alternation on one machine",
+        confirm=alternated(*builds.runs),
+        refute=("a difference that stays when the two files are run in alternation on one machine",),
     )
 
 
@@ -265,10 +266,10 @@ def _nothing(builds: Builds, ruled_out: tuple[RuledOut, ...], not_ruled_out: tup
         confidence=Confidence.STATIC if builds.old.known and builds.new.known else Confidence.LAYOUT,
         strength=0.0,
         summary=f"{moved}nothing that differs between the two files explains another speed{out}",
-        confirm="linemate explain on the files that the listings are of: compares what listings do not show"
+        confirm=("linemate explain on the files that the listings are of: compares what listings do not show",)
         if listing
-        else "run the old file again in alternation with the new one: both are as fast as each other",
-        refute="a difference that stays when the two files are run in alternation on one machine",
+        else alternated(*builds.runs),
+        refute=("a difference that stays when the two files are run in alternation on one machine",),
     )
 
 

@@ -20,7 +20,7 @@ from sharing.model.finding import Confidence
 _LOCK_WORDS = re.compile(r"(?<![bc])lock|mutex|spin|sync|latch|semaphore|futex|rwsem|lll_|cond_(timed)?wait|osq_")
 _COUNT_WORDS = ("addref", "incref", "decref", "refcount", "get_ref", "put_ref", "retain")
 MAX_NAMED = 12
-CONFIRM = "perf lock contention -ab, or perf trace -s -e futex: more and longer waits than with the old build"
+CONFIRM = ("perf lock contention -ab, or perf trace -s -e futex: more and longer waits than with the old build",)
 
 
 def kind_of(name: str) -> str:
@@ -57,7 +57,7 @@ def of_profiles(rose: Mapping[str, CountChange], callers: Sequence[str], event: 
             for name in names[:MAX_NAMED]
         ),
         confirm=CONFIRM,
-        refute="run both builds with one thread: the new one is as much slower as with many",
+        refute=("run both builds with one thread: the new one is as much slower as with many",),
     )
 
 
@@ -71,5 +71,5 @@ def of_machine(signature: Signature) -> Cause | None:
         strength=numbers.CONTENTION_OF_MACHINE,
         summary=f"threads wait for each other: {signature.why}",
         confirm=CONFIRM,
-        refute="profiles of both builds: locks and what waits for them have the share that they had",
+        refute=("profiles of both builds: locks and what waits for them have the share that they had",),
     )

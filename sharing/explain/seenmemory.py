@@ -69,8 +69,8 @@ def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: Run, relaid: st
         summary=f"{relaid}; {what}" if relaid else what,
         symbols=tuple(dict.fromkeys(seen.names)),
         evidence=(seen.sight.text, *((functions,) if seen.functions else ())),
-        confirm=f"{new.shared_lines}: HITM on the line of {seen.names[0]}",
-        refute=f"rebuild with {seen.names[0]} alone on its line, then {new.timed}: still slow",
+        confirm=new.shared_lines(f"HITM on the line of {seen.names[0]}"),
+        refute=(f"rebuild with {seen.names[0]} alone on its line", f"{new.timed}: still slow"),
     )
 
 

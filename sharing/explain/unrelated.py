@@ -83,8 +83,8 @@ def two_programs(builds: Builds, why: str) -> Cause:
         confidence=Confidence.STATIC,
         strength=0.0,
         summary=f"{why}; nothing is compared",
-        confirm=f"nm -D {old.path}; nm -D {new.path}: other functions of other libraries",
-        refute="builds of both with debug information: their functions and variables have the same names",
+        confirm=(f"nm -D {old.path}", f"nm -D {new.path}: other functions of other libraries"),
+        refute=("builds of both with debug information: their functions and variables have the same names",),
     )
 
 

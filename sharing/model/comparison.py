@@ -162,8 +162,8 @@ class Cause(msgspec.Struct, frozen=True):
 
     ``confidence`` is the layer that speaks, ``strength`` in 0..1 how well it would explain a difference: causes are
     sorted by it.  ``improves``: the difference removes a problem rather than adding one.  ``confirm`` and ``refute``
-    are commands, with what to expect of them.  ``follows``: the kind of the cause that made this one, which stands in
-    front of it; ``by_itself`` is the strength that a cause would have without what follows from it.
+    are steps, a command each; the last one says what to expect.  ``follows``: the kind of the cause that made this one,
+    which stands in front of it; ``by_itself`` is the strength that a cause would have without what follows from it.
     """
 
     kind: CauseKind
@@ -176,8 +176,8 @@ class Cause(msgspec.Struct, frozen=True):
     lost_line_mates: tuple[LineMates, ...] = ()
     evidence: tuple[str, ...] = ()
     improves: bool = False
-    confirm: str = ""
-    refute: str = ""
+    confirm: tuple[str, ...] = ()
+    refute: tuple[str, ...] = ()
     follows: CauseKind | None = None
     by_itself: float | None = None
 
@@ -288,6 +288,7 @@ class Comparison(msgspec.Struct, frozen=True):
     that only the new build has.  ``profile`` (functions), ``places`` (variables) and ``measurements`` hold what was
     sampled and measured, the clearest change first.  ``incomplete``: a part of an input failed; the notes say which.
     ``not_ruled_out`` are kinds of cause that nothing speaks for and that too little was recognised to exclude.
+    ``processes``: a shell's words for the old and the new build while they run; empty where not both are servers.
     """
 
     schema: str
@@ -308,6 +309,7 @@ class Comparison(msgspec.Struct, frozen=True):
     sensitivity: tuple[Sensitivity, ...] = ()
     incomplete: bool = False
     not_ruled_out: tuple[RuledOut, ...] = ()
+    processes: tuple[str, ...] = ()
 
 
 class SegmentTrait(msgspec.Struct, frozen=True):

@@ -151,7 +151,7 @@ def test_a_counter_added_to_a_line_that_others_read_is_a_cause_of_layout(compare
     assert first.strength >= 0.7
     assert "`table.packed` is added, used by `pack`; it now shares line" in first.summary
     assert any("pack now also writes `table.packed`, and is else as before" in text for text in first.evidence)
-    assert "without table.packed" in first.refute
+    assert "without table.packed" in first.refute[0]
     assert not causes(found, CauseKind.CODE)
     assert any(r.kind is CauseKind.CODE and "`pack`" in r.why for r in found.not_ruled_out)
 

@@ -25,8 +25,8 @@ def causes(old: str, new: str) -> list[Cause]:
 def test_two_values_of_one_flag_are_one_change() -> None:
     (cause,) = causes(BASE, BASE.replace("x86-64", "x86-64-v3"))
     assert cause.evidence == ("flag -march=x86-64, now -march=x86-64-v3",)
-    assert "build the new source with gcc 12.2.0 -O2, with -march=x86-64," in cause.confirm
-    assert "build the old source with gcc 12.2.0 -O2, with -march=x86-64-v3," in cause.refute
+    assert "build the new source with gcc 12.2.0 -O2, with -march=x86-64" in cause.confirm
+    assert "build the old source with gcc 12.2.0 -O2, with -march=x86-64-v3" in cause.refute
 
 
 def test_a_flag_and_its_negation_are_one_change() -> None:
@@ -36,8 +36,8 @@ def test_a_flag_and_its_negation_are_one_change() -> None:
 
 def test_a_new_flag_is_left_out_to_confirm_and_given_to_refute() -> None:
     (cause,) = causes(BASE, f"{BASE} -fno-inline")
-    assert "build the new source with gcc 12.2.0 -O2, without -fno-inline," in cause.confirm
-    assert "build the old source with gcc 12.2.0 -O2, with -fno-inline," in cause.refute
+    assert "build the new source with gcc 12.2.0 -O2, without -fno-inline" in cause.confirm
+    assert "build the old source with gcc 12.2.0 -O2, with -fno-inline" in cause.refute
     assert not cause.improves
 
 

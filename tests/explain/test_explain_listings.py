@@ -67,7 +67,7 @@ def test_what_a_listing_cannot_tell_is_not_ruled_out(fast: str, slow: str) -> No
     found = compared(fast, slow)
     assert {r.kind for r in found.ruled_out} == set()
     assert any("does not say what is linked in" in note for note in found.coverage.notes)
-    assert "the new build" in found.causes[0].confirm
+    assert "the new build" in "\n".join(found.causes[0].confirm)
 
 
 def test_the_padded_build_is_cleared(tmp_path: Path, slow: str) -> None:
@@ -108,7 +108,7 @@ def test_functions_of_another_size_are_candidates_and_equal_sizes_clear_nobody(t
     (nothing,) = compared(str(one), str(one)).causes
     assert nothing.kind is CauseKind.NONE
     assert "does not show instructions, the compiler or libraries" in nothing.summary
-    assert "as fast as each other" not in nothing.confirm
+    assert "as fast as each other" not in "".join(nothing.confirm)
     assert CauseKind.CODE not in {r.kind for r in compared(str(one), str(one)).ruled_out}
 
 

@@ -67,8 +67,8 @@ def comparison(name: str = "LOCK_open", other: str = "unused_tables") -> Compari
         (mates,),
         (mates,),
         (name,),
-        confirm=name,
-        refute=name,
+        confirm=(name, name),
+        refute=(name,),
     )
     better = msgspec.structs.replace(cause, improves=True, kind=CauseKind.CODE)
     change = SymbolChange(ChangeKind.ADDED, name, "", "0x1061d40", 0, 208, "", ".bss", name, name)
@@ -204,14 +204,14 @@ def test_a_library_is_not_run_by_itself() -> None:
         old = laid({".bss": [Var("lock", 40), Var("far", 64), Var("count")]}, path=path)
         new = laid({".bss": [Var("lock", 40), Var("count")]}, path=path)
         (cause,) = explain(old, new, default_knowledge(), ExplainOptions()).causes
-        assert ran in cause.confirm
+        assert ran in cause.confirm[0]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_the_sentence_has_both_ends_of_a_long_name_and_the_details_all_of_it(form: str) -> None:
     long = f"kept::Table<{', '.join(['std::pair<int, long>'] * 8)}>::grow"
     (first, *_), whole = (comparison(long).causes, comparison(long))
-    cause = msgspec.structs.replace(first, evidence=(), new_line_mates=(), moved=(), confirm="", refute="")
+    cause = msgspec.structs.replace(first, evidence=(), new_line_mates=(), moved=(), confirm=(), refute=())
     only = EXPLAIN_EMITTERS[form].render(msgspec.structs.replace(whole, causes=(cause,)), RenderOptions(summary=False))
     told = " ".join(html.unescape(only).split())
     assert shorten(long, LONGEST_IN_SENTENCE) in told

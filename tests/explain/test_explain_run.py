@@ -6,14 +6,20 @@ import dataclasses
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from reports.explain import EXPLAIN_EMITTERS
+from reports.options import RenderOptions
 from sharing.explain.causes.base import ranked, run_of
+from sharing.explain.compare import ExplainOptions, explain
+from sharing.knowledge import default_knowledge
 from sharing.model.comparison import Cause, CauseKind, Comparison
 from sharing.model.finding import Confidence
-from sharing.model.image import ImageKind
+from sharing.model.image import Image, ImageKind
 from tests.explain.conftest import Explain
 from tests.explain.layouts import laid
+from tests.explain.test_explain_suspects import needing
 
 SOURCE = """
 #include <pthread.h>
@@ -45,7 +51,7 @@ def built(folder: Path, name: str, serves: str, **edit: str) -> Path:
 
 
 def commands(found: Comparison) -> list[str]:
-    return [text for cause in found.causes for text in (cause.confirm, cause.refute) if text]
+    return [step for cause in found.causes for step in (*cause.confirm, *cause.refute)]
 
 
 @pytest.mark.parametrize(("kind", "booted"), [(ImageKind.KERNEL, True), (ImageKind.MODULE, True),
@@ -53,7 +59,13 @@ def commands(found: Comparison) -> list[str]:
 def test_nothing_starts_a_kernel_or_a_module(kind: ImageKind, booted: bool) -> None:
     image = laid({".bss": []}, path="/lib/one.ko")
     run = run_of(dataclasses.replace(image, kind=kind))
-    told = [run.recorded("a.data"), run.shared_lines, run.without_memory_events, run.counted("cycles"), run.timed]
+    told = [
+        run.recorded("a.data"),
+        *run.shared_lines("HITM"),
+        run.without_memory_events,
+        run.counted("cycles"),
+        run.timed,
+    ]
     assert any("-- /lib/one.ko" in text for text in told) != booted
     assert ("boot with /lib/one.ko" in run.timed) == booted
     assert (run.recorded("a.data") == "perf record -o a.data -a -- sleep 30") == booted
@@ -82,7 +94,7 @@ def test_commands_attach_to_a_server(explained: Explain, tmp_path: Path, serves:
     old, new = (built(tmp_path, n, serves, aligned=a) for n, a in (("old", aligned), ("new", "")))
     found = explained(old, new)
     text = "\n".join(commands(found))
-    assert "perf c2c record -p $(pidof 'one two') -- sleep 30; perf c2c report" in text
+    assert "perf c2c record -p $(pidof 'one two') -- sleep 30\nperf c2c report --stdio: " in text
     assert "linemate record --pid $(pidof 'one two') --duration 30" in text
     assert f"-- '{new}'" not in text
     assert sum("commands attach to the one that runs" in note for note in found.coverage.notes) == 1
@@ -94,7 +106,7 @@ def test_commands_start_what_is_no_server(explained: Explain, tmp_path: Path, se
     old, new = (built(tmp_path, n, serves, aligned=a) for n, a in (("old", aligned), ("new", "")))
     found = explained(old, new)
     text = "\n".join(commands(found))
-    assert f"perf c2c record -a -- '{new}'; perf c2c report" in text
+    assert f"perf c2c record -a -- '{new}'\nperf c2c report --stdio: " in text
     assert f"linemate record -- '{new}'" in text
     assert "pidof" not in text
     assert not any("commands attach" in note for note in found.coverage.notes)
@@ -106,8 +118,42 @@ def test_changed_code_of_a_server_is_recorded_while_it_runs(explained: Explain, 
     old, new = (built(tmp_path, n, serves, code=code) for n, code in zip(("old", "new"), edits, strict=True))
     text = "\n".join(commands(explained(old, new)))
     if serves:
-        assert "linemate record --pid $(pidof 'one two') --duration 30; perf report -i linemate.data: f" in text
+        assert "linemate record --pid $(pidof 'one two') --duration 30\nperf report -i linemate.data: f" in text
         assert "while the old build runs: linemate record -o old.data --pid $(pidof 'one two') --duration 30" in text
         assert "restart with the new build, under the same load: linemate record -o new.data --pid" in text
     else:
-        assert f"perf record -- '{new}'; perf report: f" in text
+        assert f"perf record -- '{new}'\nperf report: f" in text
+
+
+@pytest.mark.parametrize("kind", [ImageKind.KERNEL, ImageKind.EXECUTABLE])
+def test_only_what_a_shell_starts_is_timed_from_start_to_end(kind: ImageKind) -> None:
+    """Of what does not differ, of another compiler, and of an allocator that came."""
+
+    def made(*libraries: str, by: str = "GNU C17 12.2.0 -O2") -> Image:
+        return dataclasses.replace(needing(*libraries, units=(by,)), kind=kind, path="/boot/one")
+
+    for new in (made(), made(by="clang version 19.1.7"), made("libtcmalloc.so.4")):
+        steps = commands(explain(made(), new, default_knowledge(), ExplainOptions()))
+        assert not any("then perf stat" in step for step in steps)
+        assert any("perf stat -r 10 -- " in step for step in steps) == (kind is ImageKind.EXECUTABLE)
+        assert any("boot with " in step for step in steps) == (kind is ImageKind.KERNEL)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_each_command_has_a_line_of_its_own(explained: Explain, tmp_path: Path, form: str) -> None:
+    old, new = (built(tmp_path, n, "", aligned=a) for n, a in (("old", "__attribute__((aligned(64)))"), ("new", "")))
+    told = EXPLAIN_EMITTERS[form].render(explained(old, new), RenderOptions()).splitlines()
+    (record,) = (line for line in told if "perf c2c record" in line)
+    (shown,) = (line for line in told if "perf c2c report" in line)
+    assert "report" not in record
+    assert "HITM" in shown or "HITM" in told[told.index(shown) + 1]
+
+
+@pytest.mark.parametrize(("serves", "told"), [(SERVES[0], "--pid $(pidof 'one two') "), (ENDS[0], "--pid PID ")])
+def test_what_to_record_next_names_a_server(explained: Explain, tmp_path: Path, serves: str, told: str) -> None:
+    old, new = (built(tmp_path, n, serves, code=c) for n, c in (("old", ""), ("new", "int idle(void) { return 7; }")))
+    found = explained(old, new)
+    unlikely = (Cause(CauseKind.CODE, Confidence.STATIC, 0.1, "text"),)
+    text = EXPLAIN_EMITTERS["text"].render(msgspec.structs.replace(found, causes=unlikely), RenderOptions())
+    assert f"linemate record -o old.data {told}--duration 30" in text
+    assert f"linemate record -o new.data {told}--duration 30" in text

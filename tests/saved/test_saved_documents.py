@@ -98,3 +98,16 @@ def test_one_odd_value_is_refused_or_shown(tmp_path: Path, kind: str, data: st.D
         return
     for emitter in found.emitters.values():
         assert emitter.render(document, RenderOptions()).endswith("\n")
+
+
+def test_a_comparison_of_an_earlier_version_has_one_text_to_confirm_a_cause(tmp_path: Path) -> None:
+    kind = next(kind for kind, document in DOCUMENTS.items() if document["schema"] == "linemate-explain-1")
+    old = json.loads(TEXTS[kind])
+    old["causes"][0]["confirm"], old["causes"][0]["refute"] = "perf c2c record; perf c2c report", ""
+    document, found = read(tmp_path, json.dumps(old))
+    assert document.causes[0].confirm == ("perf c2c record; perf c2c report",)
+    assert document.causes[0].refute == ()
+    assert "perf c2c record; perf c2c report" in found.emitters["text"].render(document, RenderOptions())
+    old["causes"][0]["confirm"] = 7
+    with pytest.raises(Malformed, match="confirm"):
+        read(tmp_path, json.dumps(old))

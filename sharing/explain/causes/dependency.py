@@ -87,7 +87,7 @@ def ask(builds: Builds) -> Verdicts:
                 evidence=tuple(evidence[:24]),
                 follows=CauseKind.TOOLCHAIN if _of_compilers([*come, *gone]) and not loader and not renamed else None,
                 confirm=_confirm(builds, come, gone, allocators),
-                refute=f"ldd {old.path}; ldd {new.path}: the same libraries on the machine that is slow",
+                refute=(f"ldd {old.path}", f"ldd {new.path}: the same libraries on the machine that is slow"),
             ),
         )
     )
@@ -102,15 +102,14 @@ def _linked_in(builds: Builds, names: list[str]) -> Verdicts:
     if before == after:
         return Verdicts(notes=(note,))
     change = f"allocator: {before or _OF_LIBC}, now {after or _OF_LIBC}"
-    old, new = builds.programs
     cause = Cause(
         kind=CauseKind.DEPENDENCY,
         confidence=Confidence.STATIC,
         strength=numbers.ALLOCATOR,
         summary=change,
         evidence=(change,),
-        confirm=f"rebuild {new} with the allocator of {old}, then perf stat -r 10: as fast as the old build",
-        refute=f"rebuild {new} with the allocator of {old}, then {builds.runs[1].timed}: still slow",
+        confirm=_with_its_allocator(builds, "as fast as the old build"),
+        refute=_with_its_allocator(builds, "still slow"),
     )
     return Verdicts((cause,), notes=(note,))
 
@@ -204,22 +203,28 @@ def _summary(
     return "; ".join(parts)
 
 
-def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[str]) -> str:
+def _with_its_allocator(builds: Builds, shown: str) -> tuple[str, ...]:
+    old, new = builds.programs
+    return f"rebuild {new} with the allocator of {old}", f"{builds.runs[1].timed}: {shown}"
+
+
+def _confirm(builds: Builds, come: list[str], gone: list[str], allocators: list[str]) -> tuple[str, ...]:
     old, new = builds.programs
     run = builds.runs[1]
     brought, taken = (next(filter(allocator_of_library, names), "") for names in (come, gone))
     if brought:
         edit = f"--replace-needed {brought} {taken}" if taken else f"--remove-needed {brought}"
         return (
-            f"cp {builds.new.image.path} new-without && patchelf {edit} new-without, then "
-            "perf stat -r 10 -- ./new-without: as fast as the old build"
+            f"cp {builds.new.image.path} new-without",
+            f"patchelf {edit} new-without",
+            f"{run.timed_as('./new-without')}: as fast as the old build",
         )
     if come:
-        return f"{run.recorded()}; {run.report} --sort dso: time in {come[0]} that {old} does not spend there"
+        return run.recorded(), f"{run.report} --sort dso: time in {come[0]} that {old} does not spend there"
     if gone:
         before = "" if run.process else f"LD_PRELOAD={gone[0]} "
         behind = f"LD_PRELOAD={gone[0]} {new}" if run.process else new
-        return f"{before}{run.timed_as(behind)}: as fast as the old build"
+        return (f"{before}{run.timed_as(behind)}: as fast as the old build",)
     if allocators:
-        return f"rebuild {new} with the allocator of {old}, then perf stat -r 10: as fast as the old build"
-    return f"{run.timed} on a machine with the libraries that {old} was built with: as fast as the old build"
+        return _with_its_allocator(builds, "as fast as the old build")
+    return (f"{run.timed} on a machine with the libraries that {old} was built with: as fast as the old build",)

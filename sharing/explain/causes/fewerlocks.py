@@ -139,5 +139,5 @@ def cause_of(builds: Builds, old: Locks, new: Locks, *, improves: bool) -> Cause
         evidence=(f"{old.name}: {before}", f"{new.name}: {after}"),
         improves=improves,
         confirm=CONFIRM,
-        refute=f"rebuild with {before} again, then {again}: still slow",
+        refute=(f"rebuild with {before} again", f"{again}: still slow"),
     )

@@ -187,7 +187,7 @@ def _cause(
     names: Sequence[str],
     summary: str,
     strength: float,
-    confirm: str,
+    confirm: tuple[str, ...],
     evidence: Iterable[str] = (),
     *,
     confidence: Confidence = Confidence.STATIC,
@@ -202,15 +202,17 @@ def _cause(
         evidence=tuple(islice(evidence, MAX_NAMED)),
         confirm=confirm,
         follows=CauseKind.TOOLCHAIN,
-        refute=f"{recorded_both(*runs)}; perf diff old.data new.data: the shares of {', '.join(names[:3])} are as "
-        "before",
+        refute=(
+            *recorded_both(*runs),
+            f"perf diff old.data new.data: the shares of {', '.join(names[:3])} are as before",
+        ),
     )
 
 
-def _takes_time(names: Sequence[str], runs: tuple[Run, Run]) -> str:
+def _takes_time(names: Sequence[str], runs: tuple[Run, Run]) -> tuple[str, ...]:
     """What confirms a change of functions that the estimate does not hold for busy."""
     old, new = runs
-    return f"{new.recorded()}; {new.report}: {names[0]} or another takes time that it did not in {old.program}"
+    return new.recorded(), f"{new.report}: {names[0]} or another takes time that it did not in {old.program}"
 
 
 def _others(builds: Builds, bodies: Bodies) -> list[str]:
@@ -344,7 +346,7 @@ def _changed_or_not(builds: Builds, found: _NotRecognised, others: list[str]) ->
         (*others, *found.names),
         f"{known}{_not_found(found)}, or were not recognised: {first_of(found.names)}",
         numbers.NOT_RECOGNISED,
-        f"{named_again(builds.old.image, builds.new.image)}: names the functions that changed",
+        (f"{named_again(builds.old.image, builds.new.image)}: names the functions that changed",),
         [
             *(f"{name}: changed, not among the busiest by estimate" for name in others[: MAX_NAMED // 2]),
             *(f"{name}: changed, or not recognised" for name in found.names),
@@ -371,7 +373,7 @@ def _changed(builds: Builds, changed: list[_Busy], fresh: list[str], others: lis
         f"{count(len(names), 'busy function')} changed: {first_of(names)}"
         + (f"; and {count(len(rest), 'other')}: {first_of(rest)}" if rest else ""),
         round(numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share, 3),
-        f"{new.recorded()}; {_found(builds, names[0], changed)} that {old.program} has not",
+        (new.recorded(), f"{_found(builds, names[0], changed)} that {old.program} has not"),
         lines,
     )
 
@@ -412,9 +414,9 @@ def _moved(builds: Builds, moved: list[str], of: int) -> Cause:
         f"{len(moved)} of {count(of, 'busy function')} have the same instructions at another place in their "
         f"{numbers.FETCH_BYTES} bytes, {quoted(names[0])} among them",
         numbers.MOVED_CODE,
-        f"rebuild {new.program} with -falign-functions=64 -falign-loops=32, then {new.timed}: as fast as {old.program}",
+        (f"rebuild {new.program} with -falign-functions=64 -falign-loops=32", f"{new.timed}: as fast as {old.program}"),
         moved,
         confidence=Confidence.LAYOUT,
     )
     where = f"{new.counted('idq.dsb_uops,idq.mite_uops')}: the shares are those of {old.program}"
-    return msgspec.structs.replace(cause, refute=where)
+    return msgspec.structs.replace(cause, refute=(where,))

@@ -47,8 +47,8 @@ def _cause(builds: Builds, growth: Growth, size: tuple[int, int] | None) -> Caus
         "lines than before",
         symbols=names,
         evidence=tuple(evidence),
-        confirm=f"{named_again(builds.old.image, builds.new.image)}: names the members that meet",
-        refute=f"{builds.runs[1].counted(MISSES)}: no more misses than before",
+        confirm=(f"{named_again(builds.old.image, builds.new.image)}: names the members that meet",),
+        refute=(f"{builds.runs[1].counted(MISSES)}: no more misses than before",),
     )
 
 

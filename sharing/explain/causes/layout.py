@@ -232,11 +232,11 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
     lost += _wider(lost, builds.pair_lost)
     old, new = builds.runs
     slower = old if improves else new
-    confirm = f"{slower.counted(MISSES)}: more misses than the other build has"
+    confirm: tuple[str, ...] = (f"{slower.counted(MISSES)}: more misses than the other build has",)
     if lead is not None:
         image = (builds.old if improves else builds.new).image
         line = _as_loaded(image, lead.mates.line)
-        confirm = f"{slower.shared_lines}: HITM on {line}; {slower.without_memory_events}"
+        confirm = (*slower.shared_lines(f"HITM on {line}"), slower.without_memory_events)
     seen = lead.seen if lead is not None else None
     threads = (f"threads: {', '.join(lead.threads[:MAX_THREADS])}",) if lead is not None and lead.threads else ()
     of_samples = [text for text in (seen.text if seen else "", lead.idle if lead is not None else "") if text]
@@ -298,16 +298,18 @@ def _edited(builds: Builds) -> set[str]:
     return out
 
 
-def _refutation(contributions: tuple[Contribution, ...], lead: LinePair | None, new: Run, *, improves: bool) -> str:
+def _refutation(
+    contributions: tuple[Contribution, ...], lead: LinePair | None, new: Run, *, improves: bool
+) -> tuple[str, ...]:
     if improves:
-        return f"{new.timed}: as slow as before"
+        return (f"{new.timed}: as slow as before",)
     if lead is None:
-        return f"{new.counted(MISSES)}: no more misses than before"
+        return (f"{new.counted(MISSES)}: no more misses than before",)
     if lead.added:
-        return f"rebuild without {' and '.join(lead.added)}, then {new.timed}: still slow"
+        return f"rebuild without {' and '.join(lead.added)}", f"{new.timed}: still slow"
     without = next((UNDONE[c.share].format(c.name) + ", or " for c in contributions[:1] if c.share in UNDONE), "")
     alone = f"with {lead.mates.first} alone on its line (aligned and padded to a whole line)"
-    return f"rebuild {without}{alone}, then {new.timed}: still slow"
+    return f"rebuild {without}{alone}", f"{new.timed}: still slow"
 
 
 def _blame(

@@ -34,16 +34,20 @@ class Run:
         return "perf report -i linemate.data" if self.process else "perf report"
 
     @property
-    def shared_lines(self) -> str:
-        """Which lines its threads take from each other: by perf c2c; and where no processor samples memory."""
+    def _shared_lines(self) -> str:
         if self.kernel:
-            return f"perf c2c record -a -- sleep {SECONDS}; perf c2c report --stdio"
+            return f"perf c2c record -a -- sleep {SECONDS}"
         if self.process:
-            return f"perf c2c record -p {self.process} -- sleep {SECONDS}; perf c2c report --stdio"
-        return f"perf c2c record -a -- {self.program}; perf c2c report --stdio"
+            return f"perf c2c record -p {self.process} -- sleep {SECONDS}"
+        return f"perf c2c record -a -- {self.program}"
+
+    def shared_lines(self, shown: str) -> tuple[str, ...]:
+        """Which lines its threads take from each other, by perf c2c: ``shown`` is among them."""
+        return self._shared_lines, f"perf c2c report --stdio: {shown}"
 
     @property
     def without_memory_events(self) -> str:
+        """The same where no processor samples memory."""
         if self.kernel:
             return f"where linemate doctor finds no sampling of memory: linemate record --duration {SECONDS}"
         command = f"--pid {self.process} --duration {SECONDS}" if self.process else f"-- {self.program}"
@@ -69,14 +73,24 @@ class Run:
         return f"measure {command} under the same load" if self.process else f"perf stat -r 10 -- {command}"
 
 
-def recorded_both(old: Run, new: Run) -> str:
+def recorded_both(old: Run, new: Run) -> tuple[str, ...]:
     """Profiles of both, one after the other: what runs already is to be replaced between."""
     first, second = old.recorded("old.data"), new.recorded("new.data")
     if new.kernel:
-        return f"with the old build booted: {first}; with the new one booted, under the same load: {second}"
+        return f"with the old build booted: {first}", f"with the new one booted, under the same load: {second}"
     if new.process:
-        return f"while the old build runs: {first}; restart with the new build, under the same load: {second}"
-    return f"{first}; {second}"
+        return f"while the old build runs: {first}", f"restart with the new build, under the same load: {second}"
+    return first, second
+
+
+def alternated(old: Run, new: Run) -> tuple[str, ...]:
+    """Both measured in turns, so that drift of the machine is no difference."""
+    return old.timed, f"{new.timed}, in turns with the old one: both are as fast as each other"
+
+
+def processes(runs: tuple[Run, Run]) -> tuple[str, ...]:
+    """Where both serve, what to attach to."""
+    return tuple(run.process for run in runs) if all(run.process for run in runs) else ()
 
 
 def said_of_servers(runs: tuple[Run, Run]) -> tuple[str, ...]:

@@ -90,12 +90,18 @@ def ask(builds: Builds) -> Verdicts:
                 summary="; ".join(text for _, text in found[:3]),
                 evidence=tuple(text for _, text in found[:24]),
                 improves=improves,
-                confirm=f"build the new source with {as_old}, then perf stat -r 10: {fast}"
-                if compiled
-                else f"link the objects of the new build as the old one was, then perf stat -r 10: {fast}",
-                refute=f"build the old source with {as_new}, then perf stat -r 10: {fast}"
-                if compiled
-                else f"link the objects of the old build as the new one was, then perf stat -r 10: {fast}",
+                confirm=(
+                    f"build the new source with {as_old}"
+                    if compiled
+                    else "link the objects of the new build as the old one was",
+                    f"{builds.runs[1].timed}: {fast}",
+                ),
+                refute=(
+                    f"build the old source with {as_new}"
+                    if compiled
+                    else "link the objects of the old build as the new one was",
+                    f"{builds.runs[0].timed}: {fast}",
+                ),
             )
         )
     return Verdicts(tuple(causes), reach=_COMPILED if compiled else _LINKED)
