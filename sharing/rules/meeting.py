@@ -17,6 +17,7 @@ UNKNOWN = "how often threads come here is not known: none starts in this file"
 CALLERS = "how often callers of this library come here is not known: one of the two is no work of a thread of its own"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"
+OF_LIBRARY = "one of the two is the standard library's own, and that threads use it often is an estimate"
 ESTIMATED = "that two threads do both often is an estimate"
 GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
 
@@ -39,7 +40,8 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     """Both sides sure on threads that run at one time: no limit.  One sure and both often: medium.
 
     Low is what is less by estimate, and what only the loop of its own thread makes busy, however sure that is: counts
-    confirm none of it.  Atomics are made for several threads: both are medium so, and where both are far by estimate.
+    confirm none of it.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for several
+    threads: both are medium so, and where both are far by estimate.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
@@ -50,6 +52,8 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)
     if surely_meet(writer, user, ctx):
         return most if local else (Severity.CRITICAL, "")
+    if writer.of_library or user.of_library:
+        most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
         return most

@@ -34,6 +34,7 @@ FAR_ONE = FrequentUse(ONE, ONE, far_writes=ONE, far_uses=ONE)
 FAR_OTHER = FrequentUse(OTHER, OTHER, far_writes=OTHER, far_uses=OTHER)
 RAISED = dataclasses.replace(actor(SURE_OTHER), raised=True)
 OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
+LIBRARY_PERHAPS = dataclasses.replace(actor(FAR_OTHER), of_library=True)
 
 
 def atomic(one: Actor) -> Actor:
@@ -67,6 +68,9 @@ def atomic(one: Actor) -> Actor:
         ),
         pytest.param(OF_LIBRARY, OF_LIBRARY, Severity.NOTE, id="both of a library that nobody here edits"),
         pytest.param(actor(SURE_ONE), OF_LIBRARY, Severity.CRITICAL, id="one of them of such a library"),
+        pytest.param(actor(SURE_ONE), LIBRARY_PERHAPS, Severity.LOW, id="and that one by estimate, however busy"),
+        pytest.param(actor(SURE_ONE), actor(FAR_OTHER), Severity.MEDIUM, id="the same of the program's own"),
+        pytest.param(atomic(actor(SURE_ONE)), atomic(LIBRARY_PERHAPS), Severity.LOW, id="atomics of both"),
         pytest.param(actor(FrequentUse(uses=ONE)), actor(FrequentUse(uses=OTHER)), Severity.NOTE, id="both only read"),
         pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.LOW, id="the other one maybe"),
         pytest.param(
