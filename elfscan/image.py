@@ -50,7 +50,7 @@ from sharing.model import (
 )
 from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
-from sharing.model.image import CLONE_CALLS, Unit
+from sharing.model.image import CLONE_CALLS, Behind, Unit
 from sharing.model.linkage import is_rust
 from sharing.model.plural import count
 
@@ -131,7 +131,6 @@ def read_image(
         counts = _counts(program, code, typed, accesses, kind)
         undecoded = _little_decoded(counts)
         notes += typed.notes + accesses.notes + undecoded + _missing(program)
-        incomplete = typed.incomplete or accesses.incomplete or bool(undecoded)
         build_id, needed, language = elf.build_id, program.needed(), language_of_nameless(elf)
         notes = elf.losses.notes() + notes  # last: parts are read when they are asked for
         return Image(
@@ -158,7 +157,7 @@ def read_image(
             language=language,
             debug_source=typed.source,
             notes=notes,
-            incomplete=incomplete or elf.losses.incomplete is not None,
+            incomplete=typed.incomplete or accesses.incomplete or bool(undecoded) or elf.losses.incomplete is not None,
             counts=counts,
             code_words=leading_to_functions(code.stored, code.table),
             pointed=pointed_data(code.stored, program.layout.sections),
@@ -171,6 +170,7 @@ def read_image(
             pointers=placed_pointers(typed.pointers, code.table, named.names),
             zero_ranges=accesses.tables["zero_ranges"],
             kept=accesses.tables["kept"],
+            behind=accesses.behind,
             blocks=accesses.tables["blocks"],
         )
 
@@ -186,10 +186,11 @@ def _start_debug(
 def _start_access(
     program: Program, code: _Code, callees: dict[int, str], starter: Starter, running: ExitStack
 ) -> AccessScan:
-    from elfscan.code.accessscan import OWN_RESULTS, start_access
+    from elfscan.code.accessscan import OWN_RESULTS, makes_objects, start_access
 
     own = frozenset(address for address, name in callees.items() if name in OWN_RESULTS)
-    return running.enter_context(start_access(program, code.table, own, starter))
+    new = frozenset(address for address, name in callees.items() if makes_objects(name))
+    return running.enter_context(start_access(program, code.table, own, new, starter))
 
 
 class _Named(msgspec.Struct, frozen=True):
@@ -266,6 +267,7 @@ class _Accesses(msgspec.Struct, frozen=True):
     """What the access scan found: tables of the image by their names there."""
 
     tables: dict[str, Array]
+    behind: Behind = Behind()
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
     incomplete: bool = False
@@ -288,7 +290,8 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
         "kept": result.kept,
         "blocks": result.blocks,
     }
-    return _Accesses(found, result.counts, result.notes, result.failed)
+    behind = Behind(result.behind, _through_own_stubs(result.behind_args, code.own_stubs), result.held)
+    return _Accesses(found, behind, result.counts, result.notes, result.failed)
 
 
 def _counts(program: Program, code: _Code, typed: _Typed, accesses: _Accesses, kind: ImageKind) -> dict[str, int]:

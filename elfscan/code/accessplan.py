@@ -18,6 +18,7 @@ from sharing.model import (
     ARG_DTYPE,
     BLOCK_DTYPE,
     CALL_DTYPE,
+    HELD_DTYPE,
     KEPT_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
@@ -28,6 +29,7 @@ from sharing.model import (
     Malformed,
 )
 from sharing.model.arch import machine_named
+from sharing.model.arrays import among
 from sharing.model.inputs import open_input
 
 Table = npt.NDArray[Any]
@@ -36,14 +38,15 @@ _PLAN_MAGIC = b"LMPLAN1\0"
 _PLAN_HEADER = struct.Struct("<8sIIQQQQQ")
 _ABSOLUTE = 1
 _OWN_RESULT = 256  # of a function of the plan, beside its flags
+_NEW_RESULT = 512  # the same
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
 SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
-_TABLES_MAGIC = b"LMACCS5\0"
-_TABLES_HEADER = struct.Struct("<8sQQQQQQQQQ")
+_TABLES_MAGIC = b"LMACCS6\0"
+_TABLES_HEADER = struct.Struct("<8sQQQQQQQQQQQQ")
 _COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
 
 _ELF_TYPE_OFFSET = 16
@@ -59,8 +62,8 @@ class AccessPlan:
     in the order of the image's table, by whose row the results name them.  ``slots``: SLOT_DTYPE, GOT slots
     with known content (the address of a variable, a function or an import's placeholder).
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
-    running thread's alone.  ``absolute``: immediates and 32-bit displacements of the code can be addresses; None:
-    unless the file is position-independent (ET_DYN).
+    running thread's alone, ``new_results``: leads to a new object.  ``absolute``: immediates and 32-bit displacements
+    of the code can be addresses; None: unless the file is position-independent (ET_DYN).
     """
 
     arch: str
@@ -73,6 +76,7 @@ class AccessPlan:
     absolute: bool | None = None
     descriptors: Table = field(default_factory=lambda: np.zeros(0, np.uint64))
     own_results: frozenset[int] = frozenset()
+    new_results: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ class ScanResult:
     zero_ranges: Table
     kept: Table
     blocks: Table
+    behind: Table
+    behind_args: Table
+    held: Table
     address_taken: Table
     counts: dict[str, int]
 
@@ -130,12 +137,13 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    extents = np.zeros(len(plan.functions) + len(plan.own_results), dtype=_EXTENT_DTYPE)
+    extents = np.zeros(len(plan.functions) + len(plan.own_results | plan.new_results), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
         functions[name] = plan.functions[name]
     functions["row"] = np.arange(len(functions), dtype=np.int32)
-    own["address"], own["flags"], own["row"] = sorted(plan.own_results), _OWN_RESULT, -1
+    own["address"], own["row"] = sorted(plan.own_results | plan.new_results), -1
+    own["flags"] = np.where(among(own["address"], list(plan.own_results)), _OWN_RESULT, _NEW_RESULT)
     slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)
     for source, target in zip(plan.slots.dtype.names or (), ("slot", "value"), strict=True):
         slots[target] = plan.slots[source]
@@ -180,6 +188,9 @@ def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
         ZERO_RANGE_DTYPE,
         KEPT_DTYPE,
         BLOCK_DTYPE,
+        SITE_DTYPE,
+        ARG_DTYPE,
+        HELD_DTYPE,
         np.dtype("<u8"),
         _COUNTER_DTYPE,
     )
@@ -190,18 +201,22 @@ def read_tables(raw: bytes, plan: AccessPlan) -> ScanResult:
         at += length * dtype.itemsize
     if at != len(raw):
         raise Malformed(plan.path, None, "the access scanner's output has a tail")
-    sites, calls, args, params, zero_ranges, kept, blocks, taken, counters = tables
-    for name, table in (("sites", sites), ("calls", calls), ("args", args), ("params", params)):
+    sites, calls, args, params, zero_ranges, kept, blocks, behind, behind_args, held, taken, counters = tables
+    ordered = (("sites", sites), ("calls", calls), ("args", args), ("params", params))
+    for name, table in (*ordered, ("sites behind pointers", behind), ("arguments behind pointers", behind_args)):
         _check_order(plan, name, table)
         _check_functions(plan, name, table)
     _check_functions(plan, "zero ranges", zero_ranges)
     _check_functions(plan, "kept functions", kept)
     _check_functions(plan, "blocks", blocks)
+    _check_functions(plan, "held results", held)
     _check_kinds(plan, "sites", sites, max(AccessKind))
     _check_kinds(plan, "params", params, max(AccessKind))
     _check_kinds(plan, "args", args, max(ArgKind))
+    _check_kinds(plan, "sites behind pointers", behind, max(AccessKind))
+    _check_kinds(plan, "arguments behind pointers", behind_args, max(ArgKind))
     counts = {name.decode("ascii", "replace"): int(value) for name, value in counters.tolist()}
-    return ScanResult(sites, calls, args, params, zero_ranges, kept, blocks, taken, counts)
+    return ScanResult(sites, calls, args, params, zero_ranges, kept, blocks, behind, behind_args, held, taken, counts)
 
 
 def _check_order(plan: AccessPlan, name: str, table: Table) -> None:

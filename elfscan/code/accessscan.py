@@ -20,6 +20,7 @@ from sharing.model import (
     ARG_DTYPE,
     BLOCK_DTYPE,
     CALL_DTYPE,
+    HELD_DTYPE,
     KEPT_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
@@ -55,6 +56,18 @@ OWN_RESULTS = frozenset(
     }
 )
 
+# Functions that return a new object: of C++, whose mangled names say what they are, and by how others are named.
+_NEW = ("_Znwm", "_Znam", "_Znwj", "_Znaj")  # operator new, whatever its other arguments
+_MAKERS = ("alloc", "alloc0", "memalign")
+_OTHERS = ("realloc", "dealloc")
+
+
+def makes_objects(name: str) -> bool:
+    """Whether a function of this name returns a new object each time."""
+    lowered = name.lower()
+    return name.startswith(_NEW) or (lowered.endswith(_MAKERS) and not lowered.endswith((*_OTHERS, "posix_memalign")))
+
+
 # Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
 _WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
 
@@ -69,6 +82,9 @@ class Accesses(msgspec.Struct, frozen=True):
     zero_ranges: Array = msgspec.field(default_factory=lambda: np.zeros(0, ZERO_RANGE_DTYPE))
     kept: Array = msgspec.field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     blocks: Array = msgspec.field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))
+    behind: Array = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    behind_args: Array = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    held: Array = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     address_taken: Array = msgspec.field(default_factory=lambda: np.zeros(0, np.uint64))
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -108,15 +124,23 @@ class AccessScan:
             found.zero_ranges,
             found.kept,
             found.blocks,
+            found.behind,
+            found.behind_args,
+            found.held,
             found.address_taken,
             dict(found.counts),
         )
 
 
 def start_access(
-    program: Program, functions: Array, own_results: frozenset[int], starter: Starter = ToolJob
+    program: Program,
+    functions: Array,
+    own_results: frozenset[int],
+    new_results: frozenset[int] = frozenset(),
+    starter: Starter = ToolJob,
 ) -> AccessScan:
-    """Start the scan of a program; ``own_results``: addresses of functions of OWN_RESULTS.
+    """Start the scan of a program; ``own_results``: addresses of functions of OWN_RESULTS, ``new_results`` of those
+    that make objects (``makes_objects``).
 
     Raises LinemateError when the helper cannot be run at all.
     """
@@ -145,6 +169,7 @@ def start_access(
         absolute=program.absolute,
         descriptors=program.linkage.descriptors,
         own_results=own_results,
+        new_results=new_results,
     )
     size = sum(part[2] for part in code)
     scan = start_scan(

@@ -14,6 +14,7 @@ from sharing.model import (
     BLOCK_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
+    HELD_DTYPE,
     KEPT_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
@@ -23,7 +24,7 @@ from sharing.model import (
     SiteFlag,
 )
 
-_HEADER = struct.Struct("<8sQQQQQQQQQ")
+_HEADER = struct.Struct("<8sQQQQQQQQQQQQ")
 _FUNCTIONS = 4
 _PLAN = AccessPlan("x86-64", "file", [], [], [], np.zeros(_FUNCTIONS, FUNCTION_DTYPE), np.zeros(0, "<u8"), False)
 
@@ -39,23 +40,30 @@ def _seeds() -> Iterable[bytes]:
         BLOCK_DTYPE: 1,
     }
     tables = [np.ones(rows, dtype) for dtype, rows in lengths.items()]
+    tables += [np.ones(2, SITE_DTYPE), np.ones(1, ARG_DTYPE), np.ones(1, HELD_DTYPE)]
     taken = np.array([1, 2], "<u8")
     counters = np.array([(b"instructions", 9)], [("name", "S32"), ("value", "<u8")])
     parts = [*tables, taken, counters]
-    yield _HEADER.pack(b"LMACCS5\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
-    yield _HEADER.pack(b"LMACCS5\0", *(0,) * 9)
+    yield _HEADER.pack(b"LMACCS6\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
+    yield _HEADER.pack(b"LMACCS6\0", *(0,) * 12)
 
 
 def one(data: bytes) -> None:
     found = read_tables(data, _PLAN)
-    for table, kinds in ((found.sites, AccessKind), (found.params, AccessKind), (found.args, ArgKind)):
+    for table, kinds in (
+        (found.sites, AccessKind),
+        (found.params, AccessKind),
+        (found.args, ArgKind),
+        (found.behind, AccessKind),
+        (found.behind_args, ArgKind),
+    ):
         for row in table[:20]:
             kinds(int(row["kind"]))
             assert -1 <= row["function"] < _FUNCTIONS
-    for row in (*found.zero_ranges[:20], *found.kept[:20], *found.blocks[:20]):
+    for row in (*found.zero_ranges[:20], *found.kept[:20], *found.blocks[:20], *found.held[:20]):
         assert -1 <= row["function"] < _FUNCTIONS
     for flags in found.sites["flags"][:20].tolist():
         SiteFlag(flags)
 
 
-TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS5\0",))
+TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS6\0",))

@@ -7,12 +7,14 @@ all of them, are ``linemate.pipeline``'s.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from elfscan.debug.demangle import demangle
+from linemate.auditing.recordtypes import read_records
 from linemate.options import AuditOptions, CheckOptions
 from sharing.basics.target import target_of
 from sharing.judge.passes import Passes, run_passes
@@ -91,6 +93,7 @@ def audit_image(
     counts: dict[str, int] = {}
     notes: list[str] = []
     trust: list[str] = []
+    how = dataclasses.replace(how, read_records=functools.partial(read_records, image, options.debug_file))
     passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads)
     result = judge_passes(passes, how)
     if runs.executions is not None:

@@ -14,8 +14,9 @@ import numpy as np
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
 from sharing.judge.findings import finding_of
+from sharing.judge.heap import on_heap
 from sharing.judge.merging import distinct, merge
-from sharing.judge.passes import Passes, run_passes
+from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedy import Style
 from sharing.judge.severitylimit import limited
 from sharing.knowledge import Knowledge
@@ -25,6 +26,7 @@ from sharing.model.profile import Actor, Heat
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span, by_threads
 from sharing.static import callgraph, correlate, flow
+from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
 
 MAX_THREAD_NAMES = 6
@@ -36,6 +38,7 @@ class JudgeOptions:
 
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     ``edits``: look for edits, which takes longer than everything else where types are known.
+    ``read_records``: debug information of records by name, for objects on the heap.
     """
 
     line_size: int
@@ -46,6 +49,7 @@ class JudgeOptions:
     demangle: Demangle = lambda names: names
     assume_threads: bool = False
     edits: bool = True
+    read_records: ReadRecords | None = None  # None: objects on the heap are not judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +121,29 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     merged = merge(drafts if grade is None else grade(drafts))
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
     findings = [finding_of(d, profiler, context, style, image, edits=options.edits) for d in made]
+    hidden = len(merged) - len(made)
+    if grade is None and options.read_records is not None:
+        more, below = _on_heap(profiled, rules, options)
+        findings += more
+        hidden += below
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = distinct(findings)
-    hidden = len(merged) - len(made)
     unknown = bool(calls.unknown)
     return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, context, unknown)
+
+
+def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -> tuple[list[Finding], int]:
+    """Findings on objects of the heap, and how many are below the asked severity."""
+    assert options.read_records is not None
+    found = on_heap(profiled, rules, (options.line_size, options.pair_size), options.read_records)
+    if found is None:
+        return [], 0
+    profiler, image = found.profiled.profiler, found.profiled.passes.image
+    style = Style(options.line_size, image.kind, options.macro)
+    merged = merge(found.drafts)
+    made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
+    findings = [finding_of(d, profiler, found.context, style, image, edits=options.edits) for d in made]
+    return findings, len(merged) - len(made)
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:

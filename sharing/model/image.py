@@ -55,6 +55,7 @@ class AccessKind(IntEnum):
 
 
 ALLOCATED = "allocated"  # section name of record instances
+HEAP_ALIGNMENT = 16  # what malloc promises (max_align_t)
 CLONE_CALLS = "clone_system_calls"  # of Image.counts: system calls that start a thread, where no import could
 
 
@@ -215,6 +216,24 @@ KEPT_DTYPE = np.dtype(
     ]
 )
 
+# An instruction that stores in a static variable what leads to an object.
+HELD_DTYPE = np.dtype(
+    [
+        ("ip", "<u8"),
+        ("variable", "<u8"),
+        ("what", "<u8"),  # as the target of a site behind a pointer
+        ("function", "<i4"),
+        ("loop_depth", "u1"),
+        ("rarity", "u1"),  # as of sites
+        ("order", "<u2"),  # as of sites
+    ]
+)
+
+# Of sites and arguments behind pointers the target, or value, is how many bytes it is from where the pointer leads to,
+# and the holder of the pointer: the address of a static variable, or of the call that made the object.
+HELD_OFFSET_BITS = 24
+HELD_ADDRESS_BITS = 38
+
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
 # is the rarity with which a run of the function comes to the outermost loop that the block is in.
@@ -272,6 +291,14 @@ ORIGIN_DTYPE = np.dtype(
         ("lockset", "<i4"),  # index into Origins.locksets, -1 unknown
     ]
 )
+
+
+class Behind(msgspec.Struct, frozen=True):
+    """What code does to what pointers lead to: accesses, addresses that calls are given, what static pointers hold."""
+
+    sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
 
 
 class Origins(msgspec.Struct, frozen=True):
@@ -400,6 +427,7 @@ class Image:
     virtual_tables: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # their first functions, sorted
     kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
+    behind: Behind = field(default_factory=Behind)
 
     def variable_at(self, address: int) -> int:
         """Row of the variable that has this byte, -1 where none has it; one without a size has its first byte."""

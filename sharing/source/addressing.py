@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 from sharing.basics.geometry import round_up
 from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, RecordBits
-from sharing.model.image import ALLOCATED, Section, SectionKind
+from sharing.model.image import ALLOCATED, HEAP_ALIGNMENT, Section, SectionKind
 from sharing.source.emission import Contribution
 from sharing.source.program import Program
 from sharing.source.types import TypeBuilder
 
 DATA_BASE = 0x1000_0000
 HEAP_BASE = 0x4000_0000
-HEAP_ALIGNMENT = 16  # what malloc promises (max_align_t)
 GAP = 4096  # between things that the linker does not put side by side
 
 Contributions = Callable[[int], Sequence[Contribution]]

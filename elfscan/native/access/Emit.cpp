@@ -87,7 +87,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   }
   const Value &V = E.Where;
   bool IsParam = V.Kind == ValueKind::Param;
-  if (!IsParam && (!V.isNumber() || !V.IsAddress))
+  bool IsBehind = V.Kind == ValueKind::Pointee;
+  if (!IsParam && !IsBehind && (!V.isNumber() || !V.IsAddress))
     return;
   uint8_t Flags = 0;
   uint32_t Size = M.Size, Stride = V.Stride;
@@ -120,6 +121,13 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     ParamRow Row = {O.Ip,  V.Base,          Current.Row, Size,     Stride,
                     V.Arg, uint8_t(M.Kind), Flags,       LoopDepth};
     (LoadExclusive ? ExclusiveParams : Out->Params).push_back(Row);
+    return;
+  }
+  if (IsBehind) {
+    SiteRow Row = {
+        O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
+        Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
+    (LoadExclusive ? ExclusiveBehind : Out->Behind).push_back(Row);
     return;
   }
   // The address of a GOT slot is not the one that this op makes.
@@ -158,8 +166,7 @@ void FunctionFlow::zeroTest(const Op &O, uint32_t Index, const Effective &E) {
   ZeroRanges::Variable What;
   if (O.Tested == MemReg && O.MemCount)
     What = variableAt(O.Mem[0], E);
-  else if (isFollowed(O.Tested) &&
-           Now.Regs[O.Tested].Kind == ValueKind::Unknown &&
+  else if (isFollowed(O.Tested) && Now.Regs[O.Tested].isLoaded() &&
            Now.Regs[O.Tested].Origin)
     What = Zeros.loadedBy(Now.Regs[O.Tested].Origin - 1);
   Zeros.sees(O, Index, BlockNumber, What);
@@ -248,6 +255,10 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
                V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
       Row.Kind = uint8_t(ArgKind::Param);
       Row.Source = V.Arg;
+    } else if (V.Kind == ValueKind::Pointee && V.isExact()) {
+      Row.Kind = uint8_t(ArgKind::Address);
+      Out->BehindArgs.push_back(Row);
+      continue;
     } else if (V.isNumber() && !V.IsAddress && V.isExact() &&
                (AnyAddress ||
                 (V.Base < MaxConstant && V.Base > -MaxConstant))) {
@@ -297,6 +308,9 @@ void FunctionFlow::finish(std::span<const Op> Ops) {
     reportEscape(E, Ops);
   addUnpaired(
       ExclusiveSites, Out->Sites,
+      [](const SiteRow &A, const SiteRow &B) { return A.Target == B.Target; });
+  addUnpaired(
+      ExclusiveBehind, Out->Behind,
       [](const SiteRow &A, const SiteRow &B) { return A.Target == B.Target; });
   addUnpaired(ExclusiveParams, Out->Params,
               [](const ParamRow &A, const ParamRow &B) {

@@ -60,9 +60,10 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Escapes.clear();
   ExclusiveSites.clear();
   ExclusiveParams.clear();
+  ExclusiveBehind.clear();
   Zeros.clear();
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
-  size_t Calls = Out->Calls.size();
+  size_t Calls = Out->Calls.size(), Behind = Out->Behind.size();
   std::span<const Block> Blocks = G.blocks();
   for (size_t B = 0; B < Blocks.size(); ++B) {
     copyRegs(In[B].Regs, Now.Regs);
@@ -78,6 +79,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Zeros.finish(G, Ops, What.Row, Out->ZeroRanges);
   std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
   std::sort(Out->Params.begin() + Params, Out->Params.end());
+  std::sort(Out->Behind.begin() + Behind, Out->Behind.end());
   Emitting = false;
 }
 
@@ -234,11 +236,10 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   Value Result = computed(O, Origin, E);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend)
     Result = inHalf(O, Result);
-  if (Result.Kind == ValueKind::Unknown && Result.Origin == 0) {
+  if (Result.isOpaque() && Result.Origin == 0) {
     // The same unknown in each register that it is copied to.
     Result.Origin = Origin;
-    if (isCopy(O) && isFollowed(O.Src) &&
-        Now.Regs[O.Src].Kind == ValueKind::Unknown)
+    if (isCopy(O) && isFollowed(O.Src) && Now.Regs[O.Src].isOpaque())
       Now.Regs[O.Src].Origin = Origin;
   }
   Value Second;
@@ -302,6 +303,7 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
       escape(V2);
       keep(V, M, E, Origin - 1, 0);
       keep(V2, M, E, Origin - 1, 8);
+      hold(V, M, E, Origin - 1);
     }
     return;
   }
@@ -388,6 +390,9 @@ void FunctionFlow::clobberForCall(const Op &O) {
   if (To.isNumber() && To.isExact() &&
       std::ranges::binary_search(OwnResults, uint64_t(To.Base)))
     Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
+  if (To.isNumber() && To.isExact() &&
+      std::ranges::binary_search(P.NewResults, uint64_t(To.Base)))
+    Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, 0);
   for (int64_t Offset : Exposed)
     forget(Offset, ExposedBytes);
 }

@@ -105,7 +105,7 @@ private:
   std::vector<uint8_t> Used; ///< of each op that makes an address
   std::vector<Escape> Made;  ///< addresses by the op that makes them
   std::vector<Escape> Escapes;
-  std::vector<SiteRow> ExclusiveSites;
+  std::vector<SiteRow> ExclusiveSites, ExclusiveBehind;
   std::vector<ParamRow> ExclusiveParams;
   std::vector<uint8_t> HasRow; ///< by order of the blocks
   ZeroRanges Zeros;
@@ -173,6 +173,8 @@ private:
   std::optional<WayBack> loadOf(int8_t Reg, uint32_t Index);
   void keep(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
+  void hold(const Value &V, const MemOperand &M, const Effective &E,
+            uint32_t Index);
 
   // Emit.cpp again.
   void made(uint32_t Index, const Value &V);

@@ -149,6 +149,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
     Starts.push_back(R.Address);
     if (R.Flags & OwnResult)
       OwnResults.push_back(R.Address);
+    if (R.Flags & NewResult)
+      NewResults.push_back(R.Address);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -159,6 +161,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   }
   std::sort(Starts.begin(), Starts.end());
   std::sort(OwnResults.begin(), OwnResults.end());
+  std::sort(NewResults.begin(), NewResults.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }

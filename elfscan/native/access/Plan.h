@@ -46,6 +46,8 @@ inline constexpr uint32_t GoFunction = 128;
 
 /// Of the plan alone: the result is the running thread's.
 inline constexpr uint32_t OwnResult = 256;
+/// Of the plan alone: the result leads to a new object.
+inline constexpr uint32_t NewResult = 512;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -80,6 +82,7 @@ public:
   uint64_t OverlappingFunctions = 0;
   uint64_t UnreadableFunctions = 0;
   std::vector<uint64_t> OwnResults; ///< functions with that flag, sorted
+  std::vector<uint64_t> NewResults; ///< the same
 
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.

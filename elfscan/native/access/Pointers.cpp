@@ -204,4 +204,15 @@ void FunctionFlow::keep(const Value &V, const MemOperand &M, const Effective &E,
                        IsArgument ? V.Arg : uint8_t(0), 0, 0});
 }
 
+/// A static pointer is set to what another has, or to a new object.
+void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
+                        uint32_t Index) {
+  if (V.Kind != ValueKind::Pointee || M.Flags & MemSegment || M.Size != 8 ||
+      !E.Where.isNumber() || !E.Where.IsAddress || !E.Where.isExact() ||
+      !P.inData(E.Where.Base))
+    return;
+  Out->Held.push_back({Code[Index].Ip, uint64_t(E.Where.Base), uint64_t(V.Base),
+                       Current.Row, LoopDepth, Rarity, Order});
+}
+
 } // namespace linemate

@@ -15,12 +15,12 @@ namespace linemate {
 
 namespace {
 
-constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '5', '\0'};
+constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '6', '\0'};
 
 struct TablesHeader {
   char Magic[8];
-  uint64_t Sites, Calls, Args, Params, ZeroRanges, Kept, Blocks, AddressTaken,
-      Counters;
+  uint64_t Sites, Calls, Args, Params, ZeroRanges, Kept, Blocks, Behind,
+      BehindArgs, Held, AddressTaken, Counters;
 };
 
 struct Counter {
@@ -103,6 +103,9 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
   Head.ZeroRanges = total(Parts, &Tables::ZeroRanges);
   Head.Kept = total(Parts, &Tables::Kept);
   Head.Blocks = total(Parts, &Tables::Blocks);
+  Head.Behind = total(Parts, &Tables::Behind);
+  Head.BehindArgs = total(Parts, &Tables::BehindArgs);
+  Head.Held = total(Parts, &Tables::Held);
   Head.AddressTaken = Taken.size();
   Head.Counters = Counters.size();
   return std::fwrite(&Head, sizeof Head, 1, Out) == 1 &&
@@ -112,7 +115,10 @@ bool writeTables(std::FILE *Out, const std::vector<Tables> &Parts,
          writeAll(Out, Parts, &Tables::Params) &&
          writeAll(Out, Parts, &Tables::ZeroRanges) &&
          writeAll(Out, Parts, &Tables::Kept) &&
-         writeAll(Out, Parts, &Tables::Blocks) && writeRows(Out, Taken) &&
+         writeAll(Out, Parts, &Tables::Blocks) &&
+         writeAll(Out, Parts, &Tables::Behind) &&
+         writeAll(Out, Parts, &Tables::BehindArgs) &&
+         writeAll(Out, Parts, &Tables::Held) && writeRows(Out, Taken) &&
          writeRows(Out, Counters) && std::fflush(Out) == 0;
 }
 

@@ -98,6 +98,17 @@ struct KeptRow {
 };
 static_assert(sizeof(KeptRow) == 32);
 
+/// Stores in a static variable what is known to lead to an object.
+struct HeldRow {
+  uint64_t Ip;
+  uint64_t Variable;
+  uint64_t What; ///< a Value of kind Pointee
+  int32_t Function;
+  uint8_t LoopDepth, Rarity;
+  uint16_t Order;
+};
+static_assert(sizeof(HeldRow) == 32);
+
 /// A block's place in the other order, its loop's Reached, and whether it is
 /// the head of an outermost loop, see Block.
 struct BlockRow {
@@ -131,7 +142,10 @@ struct Tables {
   std::vector<ParamRow> Params;
   std::vector<ZeroRangeRow> ZeroRanges;
   std::vector<KeptRow> Kept;
-  std::vector<BlockRow> Blocks; ///< with a site or a call, if not all alike
+  std::vector<BlockRow> Blocks;   ///< with a site or a call, if not all alike
+  std::vector<SiteRow> Behind;    ///< targets are Values of kind Pointee
+  std::vector<ArgRow> BehindArgs; ///< the same: addresses that are handed on
+  std::vector<HeldRow> Held;
   std::vector<uint64_t> AddressTaken;
   Counts Seen;
 };

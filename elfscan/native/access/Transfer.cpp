@@ -40,7 +40,7 @@ Value FunctionFlow::literal(int64_t N, uint32_t Origin) const {
 /// whose elements are 128 bytes apart.  Unknown where that is nothing.
 static Value masked(const Value &V, int64_t Mask, uint32_t Origin) {
   bool IsSeries = V.isNumber() && !V.IsAddress && !V.IsPage && !V.isExact();
-  bool IsSome = V.Kind == ValueKind::Unknown || V.Kind == ValueKind::Param;
+  bool IsSome = V.isOpaque() || V.Kind == ValueKind::Param;
   if (Mask <= 0 || Mask > INT32_MAX || !(IsSeries || IsSome))
     return Value(); // more bits may be a pointer's
   uint64_t Of = uint64_t(Mask) & -uint64_t(Mask);
@@ -61,6 +61,13 @@ static Value masked(const Value &V, int64_t Mask, uint32_t Origin) {
 Value FunctionFlow::index(const MemOperand &M) const {
   return scale(isFollowed(M.Index) ? Now.Regs[M.Index] : Value(),
                int64_t(1) << M.Shift);
+}
+
+/// A spilled value: as a number, what this load made.
+static Value reloaded(Value V, uint32_t Origin) {
+  if (V.Kind == ValueKind::Pointee)
+    V.Origin = Origin;
+  return V;
 }
 
 FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
@@ -113,7 +120,8 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   if (E.Where.Kind == ValueKind::Stack) {
     for (const Slot &S : Now.Slots)
       if (S.Offset == E.Where.Base)
-        return Whole && S.Size == 8 ? S.Content : unknownFrom(S.Content);
+        return Whole && S.Size == 8 ? reloaded(S.Content, Origin)
+                                    : unknownFrom(S.Content);
     return Some;
   }
   if (!Whole)
@@ -121,6 +129,8 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   if (E.Where.isNumber() && E.Where.IsAddress)
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);
+    else if (P.inData(E.Where.Base) && !Some.IsOwn)
+      return Value::pointee(E.Where.Base, Origin);
   return Some;
 }
 
@@ -143,7 +153,7 @@ Value FunctionFlow::lowered(const Op &O) const {
   const Value &Now = this->Now.Regs[O.Src];
   const Value Part = unknownFrom(Now);
   const Up &Before = Raised[O.Src];
-  if (Now.Kind != ValueKind::Unknown || Now.Origin != Before.Origin ||
+  if (!Now.isOpaque() || Now.Origin != Before.Origin ||
       Before.Origin <= BlockFirst || O.Imm > Before.By)
     return Part;
   int64_t Left = Before.By - O.Imm;

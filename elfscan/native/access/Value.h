@@ -10,15 +10,28 @@
 
 #include <cstdint>
 #include <numeric>
+#include <optional>
 
 namespace linemate {
 
 enum class ValueKind : uint8_t {
   Unknown,
-  Number, ///< Base + n * Stride, exact without stride
-  Param,  ///< the function's argument Arg + Base + n * Stride
-  Stack,  ///< the stack pointer at entry + Base + n * Stride
+  Number,  ///< Base + n * Stride, exact without stride
+  Param,   ///< the function's argument Arg + Base + n * Stride
+  Stack,   ///< the stack pointer at entry + Base + n * Stride
+  Pointee, ///< what was loaded from a static variable, or returned by a call
+           ///< that makes an object, + offset + n * Stride; Base is all, see
+           ///< pointee
 };
+
+/// Bits of a Pointee's Base that are the offset; the address of the variable,
+/// or of the call, is above them, and HeldBit above that: no file has addresses
+/// there.
+inline constexpr unsigned HeldOffsetBits = 24;
+inline constexpr unsigned HeldAddressBits = 38;
+inline constexpr int64_t HeldBit = int64_t(1)
+                                   << (HeldOffsetBits + HeldAddressBits);
+inline constexpr int64_t HeldOffsetMask = (int64_t(1) << HeldOffsetBits) - 1;
 
 struct Value {
   int64_t Base = 0;
@@ -42,6 +55,15 @@ struct Value {
 
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
+  /// Nothing is known of it as a number.
+  bool isOpaque() const {
+    return Kind == ValueKind::Unknown || Kind == ValueKind::Pointee;
+  }
+  /// As its op made it, nothing added.
+  bool isLoaded() const {
+    return isOpaque() && isExact() &&
+           !(Kind == ValueKind::Pointee && Base & HeldOffsetMask);
+  }
 
   static Value number(int64_t N, uint32_t Origin) {
     Value V;
@@ -59,6 +81,15 @@ struct Value {
     Value V;
     V.Kind = ValueKind::Stack;
     V.Base = Offset;
+    return V;
+  }
+  static Value pointee(uint64_t Holder, uint32_t Origin) {
+    Value V;
+    V.Origin = Origin;
+    if (Holder >> HeldAddressBits)
+      return V;
+    V.Kind = ValueKind::Pointee;
+    V.Base = HeldBit | int64_t(Holder << HeldOffsetBits);
     return V;
   }
   static Value param(uint8_t Arg) {
@@ -97,9 +128,10 @@ inline uint32_t paramOrigin(uint8_t Arg) { return UINT32_MAX - Arg; }
 /// An unknown value as a number: 0 + n * 1, with n the value that its op made.
 /// Anything else as it is.
 inline Value asSeries(const Value &V) {
-  if (V.Kind != ValueKind::Unknown || V.Origin == 0)
+  if (!V.isOpaque() || V.Origin == 0)
     return V;
-  Value R = Value::number(0, V.Origin);
+  bool IsMoved = V.Kind == ValueKind::Pointee;
+  Value R = Value::number(IsMoved ? V.Base & HeldOffsetMask : 0, V.Origin);
   R.Stride = 1;
   R.IsIndex = true;
   R.IsOwn = V.IsOwn;
@@ -139,7 +171,28 @@ inline Value asIndexOf(const Value &V, const Value &Multiple) {
   return R;
 }
 
+/// What a static variable was loaded with, so many bytes on; unknown where that
+/// is no place in a record.
+inline std::optional<Value> movedPointee(const Value &Pointer,
+                                         const Value &By) {
+  if (Pointer.Kind != ValueKind::Pointee || !By.isNumber() || By.IsAddress ||
+      By.IsPage || By.Stride == 1)
+    return {};
+  int64_t Offset = wrapAdd(Pointer.Base & HeldOffsetMask, By.Base);
+  if (Offset < 0 || Offset > HeldOffsetMask)
+    return {};
+  Value R = Pointer;
+  R.Base = (R.Base & ~HeldOffsetMask) | Offset;
+  R.Stride = std::gcd(R.Stride, By.Stride);
+  R.IsOwn = Pointer.IsOwn || By.IsOwn;
+  return R;
+}
+
 inline Value add(const Value &First, const Value &Second) {
+  if (auto Moved = movedPointee(First, Second))
+    return *Moved;
+  if (auto Moved = movedPointee(Second, First))
+    return *Moved;
   Value A = asIndexOf(asSeries(First), Second);
   Value B = asIndexOf(asSeries(Second), First);
   if (A.isNumber() && B.isNumber()) {
@@ -221,6 +274,11 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   }
   Value Lost;
   Lost.IsStale = Old.IsStale || New.IsStale;
+  if (Old.isOpaque() && New.isOpaque()) {
+    Lost.Origin = Old.Origin;
+    Lost.IsOwn = Old.IsOwn && New.IsOwn;
+    return Lost;
+  }
   if (Old.Kind != New.Kind || Old.Arg != New.Arg ||
       Old.IsAddress != New.IsAddress || Old.IsPage != New.IsPage)
     return Lost;

@@ -28,6 +28,7 @@ from math import gcd
 
 from sharing.model.facts import RecordBits
 from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.image import HEAP_ALIGNMENT
 from sharing.model.profile import Heat
 from sharing.rules.declaration.base import (
     DeclarationRule,
@@ -41,7 +42,6 @@ from sharing.rules.declaration.base import (
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, own_elements
-from sharing.source.addressing import HEAP_ALIGNMENT
 from sharing.source.declarations import element, language, record_of, source_position
 from sharing.source.program import Program
 from sharing.source.uses import Use

@@ -1,0 +1,75 @@
+"""Findings on objects of the heap that threads share: each is what one static pointer leads to.
+
+Owns the passes on the image of these objects (``sharing.static.heapimage``), and what is said of them besides what the
+rules of lines say: an object on the heap is at an address of which only the alignment is known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+
+from sharing.judge import positions
+from sharing.judge.passes import Profiled
+from sharing.judge.severitylimit import limited
+from sharing.model.finding import OF_SHARING, Severity
+from sharing.model.image import ALLOCATED
+from sharing.rules.line.base import Context, Draft, LineRule
+from sharing.static import correlate, flow
+from sharing.static.heapimage import ReadRecords, heap_image
+from sharing.static.heaprecords import HeapRecord, heap_records
+
+MOST = Severity.MEDIUM  # who else has the pointer is not known
+
+
+class OnHeap(msgspec.Struct, frozen=True):
+    """Drafts on such objects, and from what they are made."""
+
+    drafts: list[Draft]
+    profiled: Profiled
+    context: Context
+
+
+def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], read: ReadRecords) -> OnHeap | None:
+    """What the rules say of them; None where the image has none.  ``lines``: bytes of a line, and of a pair of them."""
+    passes = profiled.passes
+    records = heap_records(passes.image, passes.calls)
+    if not records:
+        return None
+    image, by_name = heap_image(passes.image, records, read)
+    if not by_name:
+        return None
+    events = flow.lock_events(image, passes.knowledge)
+    sites = correlate.all_sites(image, passes.knowledge)
+    every = correlate.collect_accesses(image, passes.calls, sites, events)
+    first = len(passes.image.variables)
+    mine = every.take(every.variable >= first)
+    heap = dataclasses.replace(passes, image=image, events=events, sites=sites, accesses=mine, limits=profiled.limits)
+    if not len(mine.sites):
+        return None
+    joined = heap.profiled()
+    context = joined.context(*lines)
+    drafts = positions.run(joined.profiler, mine, joined.table, context, rules)
+    drafts = [_worded(d, by_name) for d in limited(drafts, context) if _is_of_members(d)]
+    return OnHeap(drafts, joined, context)
+
+
+def _is_of_members(draft: Draft) -> bool:
+    """Whether it says that two members of one object disturb each other."""
+    pair = draft.actors[:2]
+    return (
+        draft.verdict in OF_SHARING
+        and len(pair) == 2
+        and all(actor.section == ALLOCATED for actor in pair)
+        and pair[0].owner == pair[1].owner
+    )
+
+
+def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:
+    record = by_name[draft.actors[0].owner]
+    return dataclasses.replace(
+        draft,
+        severity=min(draft.severity, MOST, key=lambda severity: severity.rank),
+        evidence=(*draft.evidence, f"the object is the one that {record.name} leads to, made by {record.made}"),
+    )

@@ -1,0 +1,171 @@
+"""An image of the objects on the heap that are known one by one, at addresses of its own.
+
+Owns the layout of these objects behind the image's sections, and the accesses and calls that reach them, at those
+addresses.  Which objects there are is ``heaprecords``'s.  Where one begins is only known up to its alignment, which
+``Image.phases`` says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+import numpy as np
+
+from sharing.basics.geometry import round_up
+from sharing.model.image import (
+    ALLOCATED,
+    VARIABLE_DTYPE,
+    Image,
+    Section,
+    SectionKind,
+    SiteFlag,
+    Table,
+    VariableFlag,
+)
+from sharing.model.types import RECORD_KINDS, TypeRecord, TypeTable
+from sharing.static.heaprecords import HeapRecord, holders, offsets
+
+GAP = 4096  # bytes between objects, so that no line has bytes of two
+MAX_BYTES = 1 << 16  # of an object whose size nothing tells, by its accesses
+
+
+class NamedTypes(msgspec.Struct, frozen=True):
+    """Types of debug information, and the files that they name by number."""
+
+    types: TypeTable
+    files: tuple[str, ...]
+
+
+ReadRecords = Callable[[Sequence[str]], NamedTypes]  # by their names, as far as debug information has them
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Object:
+    record: HeapRecord
+    type: int  # row of the types that were read, -1 unknown
+    size: int
+    sized: bool
+    alignment: int
+
+
+def heap_image(image: Image, records: Sequence[HeapRecord], read: ReadRecords) -> tuple[Image, dict[str, HeapRecord]]:
+    """The image with these objects, of its accesses only those to them; the record behind each object by its name."""
+    wanted = sorted({record.type for record in records if record.type})
+    named = read(wanted) if wanted else NamedTypes(TypeTable(), ())
+    objects = [found for record in records if (found := _object(image, record, named.types)) is not None]
+    types = _Types(image.types, named)
+    address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
+    variables = np.zeros(len(objects), VARIABLE_DTYPE)
+    sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
+    places: dict[int, tuple[int, int]] = {}
+    by_name: dict[str, HeapRecord] = {}
+    for row, one in zip(variables, objects, strict=True):
+        record, index = one.record, len(sections)
+        sections.append(Section(index, ALLOCATED, SectionKind.WRITABLE, address, one.size, one.alignment, None))
+        phases[index] = one.alignment
+        name = record.kind + record.type if one.type >= 0 else f"*{record.name}"
+        row["address"], row["size"], row["section"], row["name"] = address, one.size, index, len(names)
+        row["unit"] = image.variables["unit"][image.variable_at(record.pointer)]
+        row["type"], row["file"], row["scope"] = types.row(one.type), -1, -1
+        row["flags"] = VariableFlag.TYPED if one.type >= 0 else 0 if one.sized else VariableFlag.SIZE_INFERRED
+        if one.type >= 0 and (declared := named.types[one.type]).file >= 0:
+            row["file"], row["line"] = len(files), declared.line
+            files.append(named.files[declared.file])
+        names.append(name)
+        by_name.setdefault(name, record)
+        places |= dict.fromkeys((record.pointer, *record.calls), (address, one.size))
+        address = round_up(address + one.size, GAP) + GAP
+    args = np.concatenate([image.args, _placed(image.behind.args, "value", places)])
+    placed = dataclasses.replace(
+        image,
+        sections=tuple(sections),
+        names=names,
+        files=tuple(files),
+        variables=np.concatenate([image.variables, variables]),
+        types=types.table(),
+        phases=phases,
+        sites=_placed(image.behind.sites, "target", places),
+        args=args[np.argsort(args["ip"], kind="stable")],
+    )
+    return placed, by_name
+
+
+def _placed(rows: Table, field: str, places: dict[int, tuple[int, int]]) -> Table:
+    """Those that are to one of the objects, at its address."""
+    keys = np.array(sorted(places), np.uint64)
+    if not len(keys):
+        return rows[:0].copy()
+    address, size = (np.array([places[int(key)][at] for key in keys], np.uint64) for at in (0, 1))
+    target = rows[field].astype(np.uint64)
+    at = np.minimum(np.searchsorted(keys, holders(target)), len(keys) - 1)
+    kept = (keys[at] == holders(target)) & (offsets(target) < size[at])
+    out: Table = rows[kept].copy()
+    out[field] = (address[at[kept]] + offsets(target[kept])).astype(out[field].dtype)
+    return out
+
+
+def _object(image: Image, record: HeapRecord, types: TypeTable) -> _Object | None:
+    """The record with its layout; None where it is an array, of which each thread may have an element."""
+    rows = image.behind.sites[holders(image.behind.sites["target"]) == np.uint64(record.pointer)]
+    strides = set(rows["stride"][rows["flags"] & SiteFlag.INDEXED != 0].tolist())
+    type_row = _row_named(types, record)
+    size = types.size(type_row) if type_row >= 0 else record.size
+    if type_row >= 0 and (record.size >= 2 * size or size in strides):
+        return None
+    alignment = record.alignment
+    if type_row >= 0:
+        return _Object(record, type_row, size, sized=True, alignment=max(alignment, types[type_row].align))
+    if strides:
+        return None
+    end = int((offsets(rows["target"]) + rows["size"]).max())
+    size = size or min(round_up(end, image.arch.pointer_size), MAX_BYTES)
+    return _Object(record, -1, size, sized=bool(record.size), alignment=alignment)
+
+
+def _row_named(types: TypeTable, record: HeapRecord) -> int:
+    """The record that the name means, -1 where none or several have it."""
+    found = set()
+    for row in range(len(types)) if record.type else ():
+        if types[row].name == record.type:
+            core, _, _ = types.strip(row)
+            if core >= 0 and types[core].kind in RECORD_KINDS and types[core].members and types[core].size > 0:
+                found.add(core)
+    return found.pop() if len(found) == 1 else -1
+
+
+class _Types:
+    """Types of two tables as one: all of the first, and what is asked of the second."""
+
+    def __init__(self, first: TypeTable, second: NamedTypes) -> None:
+        self._records = [first[row] for row in range(len(first))]
+        self._second = second.types
+        self._known: dict[int, int] = {}
+
+    def row(self, wanted: int) -> int:
+        """The row in the joined table of one of the second's, with all that it is made of."""
+        if wanted < 0 or wanted in self._known:
+            return self._known.get(wanted, -1)
+        waiting = [wanted]
+        while waiting:
+            row = waiting.pop()
+            if row < 0 or row in self._known:
+                continue
+            self._known[row] = len(self._records)
+            self._records.append(self._second[row])
+            waiting += _parts(self._second[row])
+        return self._known[wanted]
+
+    def table(self) -> TypeTable:
+        records = list(self._records)
+        for row, at in self._known.items():
+            old = self._second[row]
+            members = tuple(msgspec.structs.replace(m, type=self._known.get(m.type, -1)) for m in old.members)
+            target = self._known.get(old.target, -1)
+            records[at] = msgspec.structs.replace(old, target=target, members=members, file=-1)
+        return TypeTable(records)
+
+
+def _parts(record: TypeRecord) -> Iterable[int]:
+    return (record.target, *(member.type for member in record.members))

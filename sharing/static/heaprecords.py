@@ -1,0 +1,180 @@
+"""Objects on the heap that are known one by one: each is what one static pointer leads to.
+
+Owns which pointers lead to one object for as long as threads run, and what an image says of that object: where it was
+made, how large it is, and at what it may begin.  An object that threads may have one each of is not among them.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.arrays import among
+from sharing.model.image import (
+    HEAP_ALIGNMENT,
+    HELD_ADDRESS_BITS,
+    HELD_OFFSET_BITS,
+    AccessKind,
+    ArgKind,
+    Image,
+    SiteFlag,
+    Table,
+)
+from sharing.model.types import TypeKind
+from sharing.static import numbers
+from sharing.static.callees import function_name, names_of_callees
+from sharing.static.callgraph import CallGraph
+from sharing.static.executions import times
+from sharing.static.phases import program_point
+
+MAX_RECORDS = 256  # of one image: with more, those behind the first pointers
+
+_WRITES = (AccessKind.STORE, AccessKind.RMW)
+
+
+class HeapRecord(msgspec.Struct, frozen=True):
+    """One object.  ``pointer`` is the address of the static pointer to it; ``size`` in bytes, 0 unknown.
+
+    ``alignment`` is what its allocator promises; ``type`` the name of the record in debug information, "" unknown.
+    """
+
+    pointer: int
+    name: str  # of the pointer
+    type: str
+    kind: str  # "struct ", "class " or "" in front of the type's name
+    size: int
+    alignment: int
+    calls: tuple[int, ...]  # instructions, each of which makes it on one way through the program
+    made: str  # in words
+
+
+def heap_records(image: Image, calls: CallGraph) -> list[HeapRecord]:
+    """The objects that are one each, by the address of their pointers."""
+    held = image.behind.held
+    pointers = np.unique(image.behind.sites["target"] >> np.uint64(HELD_OFFSET_BITS) & _ADDRESSES)
+    pointers = pointers[among(pointers, held["variable"])]
+    fixed = [pointer for pointer in pointers.tolist() if _is_fixed(image, calls, pointer)]
+    found = (_record(image, pointer) for pointer in fixed[:MAX_RECORDS])
+    return [record for record in found if record is not None]
+
+
+_ADDRESSES = np.uint64((1 << HELD_ADDRESS_BITS) - 1)
+
+
+def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
+    """Whether the pointer is set to new objects alone, and by nobody once threads that use it run."""
+    sites, size = image.sites, np.uint64(image.arch.pointer_size)
+    row = image.variable_at(pointer)
+    if row < 0:
+        return False
+    start, extent = (np.uint64(image.variables[name][row]) for name in ("address", "size"))
+    inside = (sites["target"] >= start) & (sites["target"] < start + np.maximum(extent, size))
+    if (inside & (sites["kind"] == AccessKind.ADDRESS)).any():
+        return False  # whoever has the address may set it
+    at = np.uint64(pointer)
+    touched = (sites["target"] < at + size) & (sites["target"] + np.maximum(sites["size"], 1) > at)
+    touched |= inside & (sites["flags"] & SiteFlag.INDEXED != 0)
+    stores = sites[touched & among(sites["kind"], _WRITES)]
+    held = image.behind.held[image.behind.held["variable"] == at]
+    new = held["ip"][_makes(image, held)]
+    others = stores[~among(stores["ip"], new)]
+    if (others["flags"] & SiteFlag.CLEARS == 0).any():
+        return False
+    return bool(len(new)) and bool(_seldom(image, calls, stores[among(stores["ip"], new)]).all())
+
+
+def _makes(image: Image, held: Table) -> npt.NDArray[np.bool_]:
+    """Which of these rows store a new object: its beginning, as a call returned it."""
+    what = held["what"]
+    made: npt.NDArray[np.bool_] = among(holders(what), image.calls["ip"]) & (offsets(what) == 0)
+    return made
+
+
+def holders(targets: Table) -> Table:
+    return targets >> np.uint64(HELD_OFFSET_BITS) & _ADDRESSES
+
+
+def offsets(targets: Table) -> Table:
+    return targets & np.uint64((1 << HELD_OFFSET_BITS) - 1)
+
+
+def _seldom(image: Image, calls: CallGraph, stores: Table) -> npt.NDArray[np.bool_]:
+    """Which stores run before threads start, or about once, in one thread that has no second of its kind."""
+    function = stores["function"]
+    alone = calls.phases.sequential(function, program_point(image, stores))
+    weight = calls.frequency[function] * times(stores["loop_depth"], stores["rarity"])
+    one = np.array([not calls.concurrent(mask, mask) for mask in calls.mask_of(image, stores).tolist()], bool)
+    result: npt.NDArray[np.bool_] = alone | (one & (stores["loop_depth"] == 0) & (weight < numbers.WARM_WEIGHT))
+    return result
+
+
+def _record(image: Image, pointer: int) -> HeapRecord | None:
+    """What the image says of the object behind the pointer; None where that may be one of several."""
+    held = image.behind.held[image.behind.held["variable"] == np.uint64(pointer)]
+    made = holders(held["what"][_makes(image, held)])
+    sizes, alignments, words = set(), set(), []
+    for ip in dict.fromkeys(made.tolist()):
+        size, alignment, name = _allocation(image, ip)
+        sizes.add(size)
+        alignments.add(alignment)
+        row = int(image.calls["function"][image.calls["ip"] == np.uint64(ip)][0])
+        words.append(f"{name} in {function_name(image, row)}")
+    if 0 in alignments:
+        return None
+    kind, name = _pointed(image, pointer)
+    return HeapRecord(
+        pointer,
+        _pointer_name(image, pointer),
+        name,
+        kind,
+        sizes.pop() if len(sizes) == 1 else 0,
+        min(alignments),
+        tuple(made.tolist()),
+        ", ".join(words[:2]),
+    )
+
+
+def _allocation(image: Image, ip: int) -> tuple[int, int, str]:
+    """(bytes, or 0 if computed; alignment, or 0 if computed; the allocator's name) of a call."""
+    call = image.calls[image.calls["ip"] == np.uint64(ip)][:1]
+    name = names_of_callees(image, call["callee"])[0] if len(call) else ""
+    args = image.args[(image.args["ip"] == np.uint64(ip)) & (image.args["kind"] == ArgKind.CONSTANT)]
+    given = dict(zip(args["arg"].tolist(), args["value"].tolist(), strict=True))
+    lowered = name.lower()
+    alignment = HEAP_ALIGNMENT
+    first = 0
+    if lowered.endswith(("aligned_alloc", "memalign")):
+        first, alignment = 1, given.get(0, 0)
+    elif "align_val_t" in lowered:
+        alignment = given.get(1, 0)
+    size = given.get(first, 0)
+    if lowered.endswith("calloc"):
+        size = given.get(0, 0) * given.get(1, 0)
+    return max(size, 0), max(alignment, 0), name
+
+
+def _pointer_name(image: Image, pointer: int) -> str:
+    row = image.variable_at(pointer)
+    name, offset = image.variable_name(row), pointer - int(image.variables["address"][row])
+    types, kind = image.types, int(image.variables["type"][row])
+    leaf = types.leaf(kind, offset) if kind >= 0 else None
+    if leaf is not None and leaf.path:
+        return f"{name}.{leaf.path}"
+    return f"{name}+{offset:#x}" if offset else name
+
+
+def _pointed(image: Image, pointer: int) -> tuple[str, str]:
+    """(the word in front, the name) of the record that the pointer's type points to; "" where nothing tells."""
+    row = image.variable_at(pointer)
+    kind = int(image.variables["type"][row])
+    leaf = image.types.leaf(kind, pointer - int(image.variables["address"][row])) if kind >= 0 else None
+    if leaf is None or leaf.kind != TypeKind.POINTER or not leaf.type_name.endswith("*"):
+        return "", ""
+    name = leaf.type_name[:-1].strip()
+    for word in ("const ", "volatile "):
+        name = name.removeprefix(word)
+    kinds = ("struct ", "class ", "union ")
+    word = next((word for word in kinds if name.startswith(word)), "")
+    name = name.removeprefix(word)
+    return ("", "") if name.endswith("*") or name in ("void", "char") else (word, name)

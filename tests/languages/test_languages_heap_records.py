@@ -1,0 +1,121 @@
+"""Members of an object on the heap: they meet where one static pointer leads all threads to the object."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from sharing.model.finding import Finding, Severity
+
+PROGRAM = """
+#include <pthread.h>
+#include <stdlib.h>
+#define CHANGE(counter) UPDATE
+struct pool { long name; MEMBERS };
+static struct pool *pool;
+static volatile int stop;
+static pthread_mutex_t lock __attribute__((aligned(64))) = PTHREAD_MUTEX_INITIALIZER;
+static void set_up(void) { pool = ALLOCATION; }
+static void *produce(void *unused) {
+    OWN
+    while (!stop) { BEFORE; CHANGE(pool->in); AFTER; }
+    return unused;
+}
+static void *consume(void *unused) {
+    OWN
+    while (!stop) { BEFORE; CHANGE(pool->out); AFTER; }
+    return unused;
+}
+int main(void) {
+    pthread_t one, two;
+    set_up();
+    pthread_create(&one, 0, produce, 0);
+    pthread_create(&two, 0, consume, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return pool->in == pool->out;
+}
+"""
+PLAIN = {
+    "MEMBERS": "long in; long out;",
+    "ALLOCATION": "malloc(sizeof *pool)",
+    "UPDATE": "__atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED)",
+    "OWN": "",
+    "BEFORE": "",
+    "AFTER": "",
+}
+
+
+@pytest.fixture(params=["-O0", "-O2"])
+def level(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def found(folder: Path, level: str, *, strip: bool = False, **changed: str) -> list[Finding]:
+    """What is said of objects on the heap in the program with these parts."""
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc: Debian's package has its name")
+    text = PROGRAM
+    for part, words in (PLAIN | changed).items():
+        text = text.replace(part, words)
+    source = folder / "pool.c"
+    source.write_text(text)
+    program = source.with_suffix("")
+    flags = [level, "-pthread", "-s" if strip else "-g"]
+    subprocess.run(["gcc", *flags, str(source), "-o", str(program)], check=True)
+    findings = audit(AuditOptions(binary=str(program))).findings
+    return [f for f in findings if f.line.place == "a line"]
+
+
+def test_members_that_two_threads_change(tmp_path: Path, level: str) -> None:
+    (finding,) = found(tmp_path, level)
+    assert [p.name for p in finding.participants[:2]] == ["struct pool.in", "struct pool.out"]
+    assert finding.severity is Severity.MEDIUM
+    assert "3 of the 4 offsets" in finding.message
+    assert "the object is the one that pool leads to, made by malloc in" in " ".join(e.text for e in finding.evidence)
+    assert "_Alignas(64)" in finding.remedies[0].edit
+
+
+def test_without_debug_information_members_are_offsets(tmp_path: Path, level: str) -> None:
+    (finding,) = found(tmp_path, level, strip=True)
+    names = [p.name for p in finding.participants[:2]]
+    assert [name.rpartition("+")[2] for name in names] == ["0x8", "0x10"]
+    assert all(name.startswith("*") for name in names)
+
+
+def test_not_members_that_are_a_line_apart(tmp_path: Path, level: str) -> None:
+    assert found(tmp_path, level, MEMBERS="long in; char apart[64]; long out;") == []
+
+
+def test_members_that_an_alignment_keeps_apart(tmp_path: Path, level: str) -> None:
+    """Where the object begins a line the second begins the next; from elsewhere the two may meet."""
+    apart = {"MEMBERS": "long more[4], in; char apart[16]; long out;"}
+    assert found(tmp_path, level, ALLOCATION="aligned_alloc(64, 128)", **apart) == []
+    assert found(tmp_path, level, ALLOCATION="malloc(sizeof *pool)", **apart) != []
+
+
+def test_not_members_that_change_under_one_lock(tmp_path: Path, level: str) -> None:
+    locked = {"BEFORE": "pthread_mutex_lock(&lock)", "AFTER": "pthread_mutex_unlock(&lock)"}
+    assert found(tmp_path, level, UPDATE="counter++", **locked) == []
+
+
+def test_not_where_each_thread_has_an_object_of_its_own(tmp_path: Path, level: str) -> None:
+    assert found(tmp_path, level, OWN="struct pool *pool = malloc(sizeof *pool);") == []
+
+
+def test_not_where_a_thread_sets_the_pointer_anew(tmp_path: Path, level: str) -> None:
+    assert found(tmp_path, level, BEFORE="pool = malloc(sizeof *pool)") == []
+
+
+def test_not_where_the_object_is_not_known_to_be_new(tmp_path: Path, level: str) -> None:
+    """What another function returns may be one object for each thread, or none of the heap."""
+    assert found(tmp_path, level, ALLOCATION='(void *)getenv("POOL")') == []
+
+
+def test_not_elements_of_an_array(tmp_path: Path, level: str) -> None:
+    assert found(tmp_path, level, ALLOCATION="calloc(8, sizeof *pool)") == []
