@@ -377,6 +377,8 @@ def test_slots_inside_a_record_are_elements(blocks: tuple[Allocation, ...]) -> N
     assert sorted(p.name for p in found.participants) == ["session.slots[0]", "session.slots[1]"]
 
 
-def test_a_local_variable_has_its_own_name() -> None:
-    found = finding({0: seen(STATS, 0, local=True), 8: seen(STATS, 8, local=True)})
+@pytest.mark.parametrize("blocks", [(), (Allocation(0x4FF0, 64, 2.0, (Frame("spawn", "", target=True),)),)])
+def test_a_local_variable_has_its_own_name(blocks: tuple[Allocation, ...]) -> None:
+    """Captured ones may be in a block, beside others."""
+    found = finding({0: seen(STATS, 0, local=True), 8: seen(STATS, 8, local=True)}, *blocks)
     assert sorted(p.name for p in found.participants) == ["s.hits in serve", "s.misses in serve"]

@@ -46,7 +46,8 @@ def of_object(seen: SeenObject, item: Item, use: LineUse, block: Allocation | No
             path = seen.member.path_at(path, seen.offset)
             first = seen.address + seen.member.begin(seen.offset)
             span = (first, first + seen.member.extent)
-    if block is not None and seen.address >= 0 and seen.size < block.size and not block.single:
+    several = block is not None and seen.size < block.size and not (block.single or seen.local)
+    if block is not None and several and seen.address >= 0:
         owner = f"{name}[{(seen.address - block.address) // seen.size}]"
     else:
         owner = name
