@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from elfscan.debug.debugfile import DebugLinks, find_debug
 from elfscan.debug.dwarf import start_locals
+from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.arch import machine_named
 from sharing.model.locals import Local, Locals, Static
@@ -42,9 +43,24 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
     return Locals(
         at={ip: tuple(some) for ip, some in at.items()},
         statics=tuple(statics),
+        own=tuple(Static(one.name, one.address + start, one.type) for one in document.variables if one.tls)
+        if (start := _own_start(elf)) is not None
+        else (),
         types=TypeTable(document.types),
         pointees={pointer: target for pointer, target in document.pointees if pointer >= 0 <= target},
         files=tuple(document.files),
         functions={ip: tuple(name for name in names if name) for ip, names in document.functions},
         language=languages.pop() if len(languages) == 1 else "",
     )
+
+
+def _own_start(elf: ElfFile) -> int | None:
+    """Where a program's thread-local storage starts, from the thread pointer; None where that is not known.
+
+    On x86-64 it ends at the pointer, rounded up to its alignment (ELF Handling for Thread-Local Storage, 3.4.6).
+    """
+    blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
+    if elf.arch.name != "x86-64" or len(blocks) != 1:
+        return None
+    size, align = int(blocks[0]["size"]), max(int(blocks[0]["align"]), 1)
+    return -(-(-size // align) * align)

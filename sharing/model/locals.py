@@ -48,3 +48,4 @@ class Locals:
     files: tuple[str, ...] = ()  # of the types
     functions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # as ``at``: inlined ones first
     language: str = ""
+    own: tuple[Static, ...] = ()  # of the thread's own storage, by their places from the thread pointer

@@ -56,10 +56,9 @@ def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
     """What row ``at`` says with each variable that is in its register, or at its place."""
     row = rows[at]
     displacement, found = int(row["displacement"]), []
-    if row["kept"] == WordSet.OWN:
-        return []  # thread-local variables have no address
-    if row["base"] == NO_REGISTER:
-        for static in _covering(locals_.statics, displacement, locals_):
+    if row["base"] == NO_REGISTER or row["kept"] == WordSet.OWN:
+        statics = locals_.own if row["kept"] == WordSet.OWN else locals_.statics
+        for static in _covering(statics, displacement, locals_):
             # What is in a static variable itself has its name already.
             if row["parent"] >= 0:
                 offset = displacement - static.address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +87,23 @@ def test_the_language_is_known_of_units_that_define_no_variable(
     found = read_locals(str(tmp_path / "s"), np.array([begin], np.uint64))
     assert found.at
     assert found.language.startswith("C")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the place of thread-local storage is known on x86-64 alone")
+def test_variables_of_a_thread_are_apart_from_others(tmp_path: Path, tool: Tool) -> None:
+    (tmp_path / "s.c").write_text(
+        "__thread long before = 1, *mine;\nlong *all;\nlong serve(long n) { return ++*mine + *all + before + n; }\n"
+        "int main(void) { return 0; }\n"
+    )
+    subprocess.run([tool("gcc"), "-g", "-O0", "s.c", "-o", "s"], check=True, cwd=tmp_path)
+    listing = subprocess.run([tool("nm"), tmp_path / "s"], check=True, capture_output=True, text=True).stdout
+    at = {one.split()[2]: int(one.split()[0], 16) for one in listing.splitlines() if len(one.split()) == 3}
+    found = read_locals(str(tmp_path / "s"), np.array([at["serve"] + 8], np.uint64))
+    places = {one.name: one.address for one in found.own}
+    assert places["mine"] - places["before"] == at["mine"] - at["before"]
+    code = subprocess.run([tool("objdump"), "-d", tmp_path / "s"], check=True, capture_output=True, text=True).stdout
+    assert all(f"%fs:{place + (1 << 64):#x}" in code for place in places.values())
+    assert [(one.name, one.address) for one in found.statics] == [("all", at["all"])]
 
 
 def test_a_file_without_debug_information_has_none(at: At) -> None:

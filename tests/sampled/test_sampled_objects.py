@@ -19,7 +19,7 @@ from sharing.model.attribution import Region
 from sharing.model.finding import Finding
 from sharing.model.image import AccessKind, ImageKind
 from sharing.model.locals import Local, Locals, Static
-from sharing.model.operands import ORIGIN_DTYPE
+from sharing.model.operands import ORIGIN_DTYPE, WordSet
 from sharing.model.types import TypeKind, TypeMember, TypeRecord, TypeTable
 from sharing.sampled.heap import Allocation, Frame
 from sharing.sampled.lineuse.lines import profile_lines
@@ -130,6 +130,21 @@ def test_an_address_that_was_loaded_is_followed_to_the_variable() -> None:
     table = known(statics=(Static("current", 0x4000, TO_SESSION),))
     assert one(table, origin(DI, 8), origin(-1, 0x4000, ip=BEFORE, parent=0)) == ("session", 8, True)
     assert one(table, origin(-1, 0x4000)) is None, "the variable itself has its name"
+
+
+def test_a_pointer_in_the_threads_own_storage_says_the_record() -> None:
+    """What lies at the same place of the file is another variable."""
+    mine = (Static("mine", 16, TO_SESSION),)
+    told, elsewhere = dataclasses.replace(known(), own=mine), known(statics=mine)
+
+    def through(place: int) -> npt.NDArray[Any]:
+        return rows(origin(0, 8), (HERE, place, 0, 0, -1, False, int(WordSet.OWN), 0, 0))
+
+    found = reached(through(16), told)[0]
+    assert (TYPES.name(found.type), found.offset, found.variable.name) == ("session", 8, "mine")
+    assert reached(through(24), told) == {}
+    assert reached(through(16), elsewhere) == {}
+    assert reached(rows((HERE, 16, 0, -1, -1, False, int(WordSet.OWN), 0, 0)), told) == {}, "the pointer itself"
 
 
 def test_a_variable_of_the_frame_is_the_object_itself() -> None:
