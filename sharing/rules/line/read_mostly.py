@@ -124,12 +124,14 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = grade(writer.write_heat, victim.read_heat)
     if not _read_apart(writer, victim, ctx):
         severity = severity.lowered(doubt(writer, victim, ctx, reading=True))
-    contended = False
+    told = False
     if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
         # Whoever changes an atomic in its own loop loses the line to the others before its next round.
         contended = writer.role is Role.ATOMIC and surely_meet(writer, victim, ctx)
         severity = severity.lowered(numbers.MUCH_LESS if others or contended else numbers.TO_NOTE)
+        # What a helper changes before, as a count of readers, has fetched the line by then.
+        told = contended and together(writer, victim) >= numbers.READERS_TOGETHER
     if races(writer, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(writer, victim):
@@ -138,8 +140,8 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
         severity = severity.lowered(numbers.MUCH_LESS)  # under one lock there is one user at a time
     elif any(k == n for _, k, n in victim.support):
         severity = severity.lowered(numbers.LESS)  # readers fetch the line of a lock each time anyway
-    # Of members that threads use together that was taken off above; that they are members adds nothing.
-    if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask() and not contended:
+    # Of members that a loop uses together that was taken off above; that they are members adds nothing.
+    if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask() and not told:
         severity = severity.lowered(numbers.LESS)
     return severity
 
