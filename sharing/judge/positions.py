@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import msgspec
 
 from sharing.judge import numbers
+from sharing.judge.severitylimit import limited
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Heat, Role
@@ -77,8 +78,13 @@ def run(
     table: correlate.Slots,
     context: Context,
     rules: Iterable[LineRule],
+    *,
+    limits: bool,
 ) -> list[Draft]:
-    """Rules of single lines at every position; pairs that meet nowhere but across sections are merely possible."""
+    """Rules of single lines at every position; pairs that meet nowhere but across sections are merely possible.
+
+    ``limits``: of findings about one object the worst is the one by what is known of the threads (``severitylimit``).
+    """
     positions = Positions(profiler.image, context.line_size)
     rules = [r for r in rules if r.span is Span.LINE]
     met: dict[Key, _Met] = {}
@@ -105,8 +111,8 @@ def run(
                     known.shifts.add(shift)
                     if (draft.severity.rank, draft.score) > (known.draft.severity.rank, known.draft.score):
                         known.draft = draft
-    graded = [_graded(m, positions, context.line_size) for m in met.values()]
-    return _one_per_object([d for d in graded if d is not None])
+    graded = [d for m in met.values() if (d := _graded(m, positions, context.line_size)) is not None]
+    return _one_per_object(limited(graded, context) if limits else graded)
 
 
 def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:

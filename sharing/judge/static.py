@@ -109,7 +109,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     if image.phases:
         # Neighbouring lines are only known where a linked file fixes them.
         fixed = [a for a in near if any(s.address <= a < s.end and s.index not in image.phases for s in image.sections)]
-        drafts = positions.run(profiler, accesses, table, context, rules)
+        drafts = positions.run(profiler, accesses, table, context, rules, limits=grade is None)
         drafts += _run(profiler, [], fixed, context, rules)
     else:
         lines = correlate.lines_of_interest(accesses, table, options.line_size)
