@@ -12,7 +12,6 @@ import msgspec
 
 from sharing.judge import positions
 from sharing.judge.passes import Profiled
-from sharing.judge.severitylimit import limited
 from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.image import ALLOCATED
 from sharing.rules.line.base import Context, Draft, LineRule
@@ -50,8 +49,8 @@ def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], r
         return None
     joined = heap.profiled()
     context = joined.context(*lines)
-    drafts = positions.run(joined.profiler, mine, joined.table, context, rules)
-    drafts = [_worded(d, by_name) for d in limited(drafts, context) if _is_of_members(d)]
+    drafts = positions.run(joined.profiler, mine, joined.table, context, rules, limits=True)
+    drafts = [_worded(d, by_name) for d in drafts if _is_of_members(d)]
     return OnHeap(drafts, joined, context)
 
 
