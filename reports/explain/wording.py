@@ -97,7 +97,8 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     why += ["no names: the files have no debug information"] if bare else []
     why += [] if sampled else ["no profile says where time goes"]
     reason = f" ({'; '.join(why)})" if why else ""
-    out = [(f"nothing found here explains a slower program{reason}", "")]
+    slower = f"measured slower: {comparison.loss}; nothing found here explains it"
+    out = [(f"{slower if comparison.loss else 'nothing found here explains a slower program'}{reason}", "")]
     out += [("next, for names", f"linemate explain --debuginfod {files}")] if bare else []
     if not sampled:
         kernel = any(target.kind.startswith("kernel") for target in comparison.targets)

@@ -203,6 +203,7 @@ def with_measurements(
         causes=causes,
         coverage=msgspec.structs.replace(comparison.coverage, notes=tuple(notes)),
         measurements=tuple(_measured(c) for c in listed),
+        loss=f"{loss.name} {_percent(loss.effect)}" if loss.answer is Answer.LOSS and loss.effect else "",
     )
 
 

@@ -288,6 +288,7 @@ class Comparison(msgspec.Struct, frozen=True):
     that only the new build has.  ``profile`` (functions), ``places`` (variables) and ``measurements`` hold what was
     sampled and measured, the clearest change first.  ``incomplete``: a part of an input failed; the notes say which.
     ``not_ruled_out`` are kinds of cause that nothing speaks for and that too little was recognised to exclude.
+    ``loss`` is what measurements show to be worse by more than chance, in words; empty where nothing is.
     ``processes``: a shell's words for the old and the new build while they run; empty where not both are servers.
     """
 
@@ -310,6 +311,7 @@ class Comparison(msgspec.Struct, frozen=True):
     incomplete: bool = False
     not_ruled_out: tuple[RuledOut, ...] = ()
     processes: tuple[str, ...] = ()
+    loss: str = ""
 
 
 class SegmentTrait(msgspec.Struct, frozen=True):

@@ -192,3 +192,7 @@ def test_a_note_never_says_that_there_is_no_regression_where_none_could_be_seen(
     assert "too few repetitions to tell a change from chance: 4 a side are needed" in found.coverage.notes
     assert not any("no significant regression" in note for note in found.coverage.notes)
     assert [m.needed for m in found.measurements] == [4]
+    assert found.loss == ""
+    more = [value for scale in (1.0, 1.01, 0.99) for value in scaled(FOUR, scale)]
+    worse = with_measurements(explained(table_cache(), table_cache()), runs(more), runs(scaled(more, 0.8)))
+    assert "-20.0%" in worse.loss

@@ -255,3 +255,7 @@ def test_where_nothing_is_likely_the_first_line_says_so_and_the_next_what_to_do(
         assert (command in lines) == told
     for emitter in ("markdown", "html"):
         assert ("explains a slower program" in EXPLAIN_EMITTERS[emitter].render(weak)) == told
+    measured = EXPLAIN_EMITTERS["text"].render(
+        msgspec.structs.replace(weak, loss="qps -12.4%"), RenderOptions(width=200)
+    )
+    assert measured.startswith("measured slower: qps -12.4%; nothing found here explains it (") == told
