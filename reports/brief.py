@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -35,15 +35,15 @@ LEAD = 5  # columns of the words in front of the sentences of a block
 _SURER = {
     Confidence.LAYOUT: "positions alone say so; who uses the bytes how often is for a profile to say, and for symbols "
     "and debug information where the file has none",
-    Confidence.STATIC: "estimated from code; a profile decides: linemate record -- COMMAND (or --pid PID), then audit "
-    "--samples",
-    Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: linemate record -- COMMAND (or "
-    "--pid PID), then audit --samples",
+    Confidence.STATIC: "estimated from code; a profile decides: {record}, then audit --samples",
+    Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: {record}, then audit --samples",
     Confidence.DERIVED: "sampled code, addresses worked out from it: samples with data addresses are surer (linemate "
     "doctor says whether this machine has them)",
     Confidence.SAMPLED: "seen in a profile: record --solo, or a benchmark with the fix, measures the gain",
     Confidence.MEASURED: "measured",
 }
+_RECORD = "linemate record -- COMMAND (or --pid PID)"
+_RECORD_KERNEL = "linemate record --duration 30 on a machine that runs it, under a load"
 
 
 class Row(msgspec.Struct):
@@ -87,11 +87,17 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
     for number, row in enumerate(rows[: options.top], 1):
         yield []
         file = files.get(row.worst.target) or (report.targets[0].path if len(report.targets) == 1 else "FILE")
-        yield from _block(number, row, width, explained, told, file)
+        sure = "" if row.worst.confidence in explained else _sure(row.worst.confidence, report)
+        yield from _block(number, row, width, sure, told, file)
         explained.add(row.worst.confidence)
     yield []
     show = f"linemate show {visible(rows[0].worst.id)}{told} has all evidence of one finding, --details that of all"
     yield from wrapped(show, width, "")
+
+
+def _sure(confidence: Confidence, report: Report) -> str:
+    kernel = all(target.kind.startswith("kernel") for target in report.targets)
+    return f"{confidence.value}: {_SURER[confidence].format(record=_RECORD_KERNEL if kernel else _RECORD)}"
 
 
 def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
@@ -189,8 +195,8 @@ def _place(finding: Finding) -> str:
     return ""
 
 
-def _block(number: int, row: Row, width: int, explained: Container[Confidence], told: str, file: str) -> Iterator[Line]:
-    """What to do about one line; how sure it is, and what makes it surer, is said of the first of each confidence.
+def _block(number: int, row: Row, width: int, sure: str, told: str, file: str) -> Iterator[Line]:
+    """What to do about one line; how ``sure`` it is, and what makes it surer, is said of the first of each confidence.
 
     ``told`` is what a command that names the finding has to be told besides, ``file`` the one that it was found in.
     """
@@ -217,8 +223,8 @@ def _block(number: int, row: Row, width: int, explained: Container[Confidence], 
         yield from _said("do", "no edit is proposed; the sentence above and all evidence say what is known", width)
     for at, why in enumerate(_why(finding)):
         yield from _said("" if at else "why", why.text, width)
-    if finding.confidence not in explained:
-        yield from _said("sure", f"{finding.confidence.value}: {_SURER[finding.confidence]}", width)
+    if sure:
+        yield from _said("sure", sure, width)
     if row.others:
         yield from _said("also", ", ".join(other.id for other in row.others), width)
     yield from _picture(finding)

@@ -35,6 +35,11 @@ class _Column:
     figures: list[Figure | None] | None
 
 
+_FORMS = (
+    "; a table is CSV with a header, lines of `name: number`, or what sysbench, wrk and others print: docs/explain.md"
+)
+
+
 def from_columns(
     header: Sequence[str], rows: Iterable[Sequence[str]], path: str, lines: Sequence[int]
 ) -> tuple[Measurement, ...]:
@@ -52,7 +57,7 @@ def from_columns(
     columns = _columns([name.strip() for name in header], table)
     values = [column for column in columns if column.figures is not None]
     if not values:
-        raise Malformed(path, None, "the table has no column of measured numbers")
+        raise Malformed(path, None, f"the table has no column of measured numbers{_FORMS}")
     # A column without a name numbers the rows, or names them where it holds no numbers.
     labels = [c for c in columns if c.figures is None and (c.name or any(number(cell) is None for cell in c.cells))]
     counted = _counted(labels, values)

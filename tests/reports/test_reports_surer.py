@@ -1,0 +1,25 @@
+"""What would make a finding surer is something that can be done with this file."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from reports import EMITTERS
+from reports.options import RenderOptions
+from sharing.model.finding import Confidence
+from tests.builders.report import REPORT
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("kernel module", "record --duration 30 on a machine that runs it"),
+        ("executable", "record -- COMMAND (or --pid"),
+    ],
+)
+def test_a_kernel_is_recorded_where_it_runs(kind: str, told: str) -> None:
+    one = replace(REPORT.findings[0], confidence=Confidence.STATIC)
+    report = replace(REPORT, targets=(replace(REPORT.targets[0], kind=kind),), findings=(one,))
+    text = EMITTERS["text"].render(report, RenderOptions(color=False, width=300, details=False, summary=False))
+    assert f"a profile decides: linemate {told}" in text
