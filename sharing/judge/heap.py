@@ -39,12 +39,12 @@ def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], r
     image, by_name = heap_image(passes.image, records, read)
     if not by_name:
         return None
-    events = flow.lock_events(image, passes.knowledge)
+    locks = flow.lock_calls(image, passes.knowledge)
     sites = correlate.all_sites(image, passes.knowledge)
-    every = correlate.collect_accesses(image, passes.calls, sites, events)
+    every = correlate.collect_accesses(image, passes.calls, sites, locks.events)
     first = len(passes.image.variables)
     mine = every.take(every.variable >= first)
-    heap = dataclasses.replace(passes, image=image, events=events, sites=sites, accesses=mine, limits=profiled.limits)
+    heap = dataclasses.replace(passes, image=image, locks=locks, sites=sites, accesses=mine, limits=profiled.limits)
     if not len(mine.sites):
         return None
     joined = heap.profiled()

@@ -23,6 +23,7 @@ from sharing.rules.line.base import Context
 from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
+from sharing.static.flow import LockCalls
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
@@ -35,12 +36,12 @@ class Passes:
     """One image and what its code does to its variables.
 
     ``image`` is without thread-local variables and with the objects that only code names; ``sites`` are all accesses
-    seen in it, ``accesses`` those that count, weighed and attributed.  ``events`` are the calls that lock and unlock.
+    seen in it, ``accesses`` those that count, weighed and attributed.  ``locks`` are the calls that lock and unlock.
     """
 
     image: Image
     calls: CallGraph
-    events: Table
+    locks: LockCalls
     sites: Table
     accesses: Accesses
     knowledge: Knowledge
@@ -51,7 +52,7 @@ class Passes:
         """The last passes: how busy what is, and profiles of lines."""
         table = correlate.slots(self.accesses)
         limits = self.limits or correlate.thresholds(table, self.image)
-        profiler = Profiler(self.image, self.calls, self.accesses, self.events, self.knowledge, limits, self.demangle)
+        profiler = Profiler(self.image, self.calls, self.accesses, self.locks, self.knowledge, limits, self.demangle)
         return Profiled(self, table, limits, profiler)
 
 
@@ -89,11 +90,11 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
-    events = flow.lock_events(image, knowledge)
+    locks = flow.lock_calls(image, knowledge)
     sites = correlate.all_sites(image, knowledge)
-    image = recover(image, sites, events, knowledge)
-    accesses = correlate.collect_accesses(image, calls, sites, events)
-    return Passes(image, calls, events, sites, accesses, knowledge, demangle)
+    image = recover(image, sites, locks.events, knowledge)
+    accesses = correlate.collect_accesses(image, calls, sites, locks.events)
+    return Passes(image, calls, locks, sites, accesses, knowledge, demangle)
 
 
 def without_tls(image: Image) -> Image:

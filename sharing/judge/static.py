@@ -93,7 +93,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     image, calls, accesses = passes.image, passes.calls, passes.accesses
     counts = {
         "access_sites": len(passes.sites),
-        "lock_calls": int(np.count_nonzero(passes.events["effect"] == flow.LOCK)),
+        "lock_calls": int(np.count_nonzero(passes.locks.events["effect"] == flow.LOCK)),
         "thread_entries": sum(r.name != "main" for r in calls.roots if not r.is_part),
     }
     notes = [f"threads: {_threads_text(calls)}"]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, leading
 from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
+from sharing.model.profile import COMPANIONS
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees, of_call
@@ -48,8 +49,24 @@ class _Effect(msgspec.Struct, frozen=True):
     offset: int
 
 
+class LockCalls(msgspec.Struct, frozen=True):
+    """Calls that treat something as a lock: a static address (``events``), or nobody knows what (``unknown``).
+
+    Both are LOCK_DTYPE, by ip; an unknown lock has the address 0.  Of the unknown those are kept that take or release
+    a lock in a function that takes a known one.
+    """
+
+    events: Table
+    unknown: Table
+
+
 def lock_events(image: Image, knowledge: Knowledge) -> Table:
     """All calls that lock, unlock or initialise an object at a static address (LOCK_DTYPE, by ip)."""
+    return lock_calls(image, knowledge).events
+
+
+def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
+    """All calls that treat something as a lock, by themselves or through a wrapper."""
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     index = {int(a): i for i, a in enumerate(callees.tolist())}
@@ -88,7 +105,35 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
             break
     table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
     table["rarity"], table["order"] = of_call(image, table["ip"], "rarity"), of_call(image, table["ip"], "order")
-    return distinct(table)
+    table = distinct(table)
+    wrappers: dict[int, list[_Effect]] = {}
+    for (callee, _), effect in effects.items():
+        wrappers.setdefault(int(callees[callee]), []).append(effect)
+    return LockCalls(table, _unknown(image, knowledge, table, wrappers))
+
+
+def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int, list[_Effect]]) -> Table:
+    """Calls that take or release a lock which is none of ``events``, in functions that take one of those.
+
+    ``known``: what functions do to locks that they are given, by address; more are known by their names.
+    """
+    taking = distinct(events["function"][events["effect"] == LOCK])
+    calls = image.calls[among(image.calls["function"], taking)]
+    calls = calls[~among(calls["ip"], events["ip"])]
+    callees = distinct(calls["callee"][calls["callee"] != 0])
+    names = names_of_callees(image, callees)
+    by_name = {int(callees[i]): [_Effect(r, _EFFECT[e], 0) for _, r, e in knowledge.lock_calls(names[i])]
+               for i in knowledge.lock_callees(names)}  # fmt: skip
+    out: list[tuple[int, ...]] = []
+    for callee, effects in (known | by_name).items():
+        # What waits gives a lock back as it was.
+        if any(knowledge.locks[effect.row].kind in COMPANIONS for effect in effects):
+            continue
+        for call in calls[calls["callee"] == callee]:
+            at = int(call["ip"]), 0, int(call["function"])
+            where = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"])
+            out += [(*at, e.row, e.effect, *where) for e in effects if e.effect != INIT]
+    return distinct(np.array(out, LOCK_DTYPE)) if out else np.empty(0, LOCK_DTYPE)
 
 
 def through_arguments(image: Image) -> Table:

@@ -1,8 +1,8 @@
 """The locks that accesses are under: held there by the source, else by the order of calls in the function and above.
 
 Owns the choice of the locks that guard an object.  What the source says of each access is ``origins``'s.  Without
-source a lock is held behind a call that takes it, on a way on which no call that releases it lies between; what a
-function is entered with is what each of its callers holds where it calls it.
+source a lock is held behind a call that takes it, on a way on which no call that releases it lies between, nor one that
+may; what a function is entered with is what each of its callers holds where it calls it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sharing.model.ways import Point
 from sharing.static import numbers
 from sharing.static.accesscolumns import AccessColumns
 from sharing.static.callgraph import CallGraph
-from sharing.static.flow import INIT, LOCK
+from sharing.static.flow import INIT, LOCK, LockCalls
 from sharing.static.origins import AccessOrigins
 from sharing.static.phases import order_and_ip
 from sharing.static.ways import Mirrors
@@ -31,11 +31,12 @@ MAX_USES = 256  # of locks in one function, which are compared with each other; 
 
 
 class LockUse(NamedTuple):
-    """A call that takes (``locks``) or releases a lock."""
+    """A call that takes (``locks``) or releases a lock of some kind, a row of the vocabulary; "" is an unknown lock."""
 
     lock: str
     locks: bool
     at: Point
+    kind: int
 
 
 class _Span(NamedTuple):
@@ -53,10 +54,12 @@ class _Holding:
     """What one function holds by its own doing, where."""
 
     def __init__(self, uses: list[LockUse]) -> None:
-        self._always = frozenset(use.lock for use in uses if use.locks) if len(uses) > MAX_USES else None
+        known, unknown = [use for use in uses if use.lock], [use for use in uses if not use.lock]
+        self._always = frozenset(use.lock for use in known if use.locks) if len(known) > MAX_USES else None
         if self._always is not None:
             return
-        self._spans = [_Span(use.lock, use.at, _released_behind(use, uses)) for use in uses if use.locks]
+        releases = [use for use in known if not use.locks] + _unpaired(unknown)
+        self._spans = [_Span(use.lock, use.at, _released_behind(use, releases)) for use in known if use.locks]
         self._blocks: dict[int, frozenset[str]] = {}  # by order
         self._changing = {use.at.order for use in uses}  # blocks that hold more or less at their end
 
@@ -71,9 +74,30 @@ class _Holding:
         return held
 
 
-def _released_behind(taken: LockUse, uses: list[LockUse]) -> list[Point]:
-    """Where the lock is released that is taken there."""
-    return [use.at for use in uses if not use.locks and use.lock == taken.lock and taken.at.leads_to(use.at)]
+def _released_behind(taken: LockUse, releases: list[LockUse]) -> list[Point]:
+    """Where the lock is released that is taken there, or may be: one of its kind is, and nothing says which."""
+    ends = [use for use in releases if use.lock == taken.lock or (not use.lock and use.kind == taken.kind)]
+    return [use.at for use in ends if taken.at.leads_to(use.at)]
+
+
+def _unpaired(unknown: list[LockUse]) -> list[LockUse]:
+    """The releases of unknown locks that do not end what a call before them has taken of an unknown lock."""
+    releases = [use for use in unknown if not use.locks]
+    if len(unknown) > MAX_USES:
+        return releases
+    taken = [use for use in unknown if use.locks]
+    return [use for use in releases if not any(_is_pair(begin, use, unknown) for begin in taken)]
+
+
+def _is_pair(begin: LockUse, end: LockUse, unknown: list[LockUse]) -> bool:
+    """Whether one takes what the other releases: between them as many locks are taken as are released."""
+    if begin.kind != end.kind or not begin.at.leads_to(end.at):
+        return False
+    open_locks = 0
+    for use in unknown:
+        if use.kind == end.kind and begin.at.leads_to(use.at) and use.at.leads_to(end.at):
+            open_locks += 1 if use.locks else -1
+    return open_locks >= 0
 
 
 class Guards:
@@ -159,17 +183,19 @@ class Guards:
 
 
 def lock_uses(
-    image: Image, events: Table, knowledge: Knowledge, name_of: Callable[[int], str]
+    image: Image, calls: LockCalls, knowledge: Knowledge, name_of: Callable[[int], str]
 ) -> dict[int, list[LockUse]]:
     """By function the calls that take and release locks; waiting and waking hold nothing."""
     uses: dict[int, list[LockUse]] = defaultdict(list)
-    names: dict[int, str] = {}
+    names: dict[int, str] = {0: ""}
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
+    events = np.concatenate([calls.events, calls.unknown])
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     for event, mirror in zip(chosen, mirrors.tolist(), strict=True):
         address, point = int(event["address"]), Point(int(event["order"]), mirror, int(event["ip"]))
         if address not in names:
             names[address] = name_of(address)
-        uses[int(event["function"])].append(LockUse(names[address], bool(event["effect"] == LOCK), point))
+        use = LockUse(names[address], bool(event["effect"] == LOCK), point, int(event["row"]))
+        uses[int(event["function"])].append(use)
     return uses

@@ -12,7 +12,7 @@ import numpy as np
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
-from sharing.model.image import Image, Table
+from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
 from sharing.model.ways import Point
@@ -21,7 +21,7 @@ from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
-from sharing.static.flow import INIT
+from sharing.static.flow import INIT, LockCalls
 from sharing.static.guards import Guards, lock_uses
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
@@ -57,7 +57,7 @@ class Profiler:
         image: Image,
         graph: CallGraph,
         accesses: Accesses,
-        events: Table,
+        locks: LockCalls,
         knowledge: Knowledge,
         limits: Thresholds,
         demangle: Demangle,
@@ -77,9 +77,9 @@ class Profiler:
         self._splitter = Splitter(self._columns, shapes, knowledge)
         self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph))
         self._guards = Guards(
-            image, self._columns, self._origins, graph, lock_uses(image, events, knowledge, self.name_of)
+            image, self._columns, self._origins, graph, lock_uses(image, locks, knowledge, self.name_of)
         )
-        self._set_up = distinct(events["address"][events["effect"] == INIT])
+        self._set_up = distinct(locks.events["address"][locks.events["effect"] == INIT])
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
         if threads is not None and once is not None:

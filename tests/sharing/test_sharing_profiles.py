@@ -19,11 +19,11 @@ ANY = Thresholds(0.0, 0.0, 0.0)  # every warm place is a hot one
 def profiler(b: Builder, limits: Thresholds = ANY) -> Profiler:
     image, knowledge = b.image(), default_knowledge()
     graph = callgraph.build(image, knowledge)
-    events = flow.lock_events(image, knowledge)
+    locks = flow.lock_calls(image, knowledge)
     sites = correlate.all_sites(image, knowledge)
-    image = recover(image, sites, events, knowledge)
-    accesses = correlate.collect_accesses(image, graph, sites, events)
-    return Profiler(image, graph, accesses, events, knowledge, limits, lambda names: names)
+    image = recover(image, sites, locks.events, knowledge)
+    accesses = correlate.collect_accesses(image, graph, sites, locks.events)
+    return Profiler(image, graph, accesses, locks, knowledge, limits, lambda names: names)
 
 
 def actors(b: Builder, limits: Thresholds = ANY) -> dict[str, Actor]:
