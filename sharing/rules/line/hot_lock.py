@@ -108,8 +108,10 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     if lock.kind in COMPANIONS:
         severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
     own = lock.name in victim.guards or in_common(lock, victim) >= numbers.BESIDE_ITS_LOCK
-    # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.
-    apart = own and victim.write_heat is not Heat.COLD and changed_without(lock, victim) > numbers.CHANGED_WITHOUT
+    # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.  What is set up
+    # without the lock and read from then on takes it from nobody.
+    counted = victim.role is not Role.READ_MOSTLY and victim.write_heat is not Heat.COLD
+    apart = own and counted and changed_without(lock, victim) > numbers.CHANGED_WITHOUT
     own = own and not apart
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
