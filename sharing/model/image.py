@@ -108,7 +108,7 @@ SITE_DTYPE = np.dtype(
         ("target", "<u8"),  # SVMA of the first byte touched
         ("function", "<i4"),  # row of the function table, -1 unknown
         ("size", "<u4"),  # bytes touched by one execution; 0 when only the address is taken
-        ("stride", "<u2"),  # bytes between elements when INDEXED (65535: more), else 0
+        ("stride", "<u2"),  # bytes between elements when INDEXED (65535: more), when OWN those of two threads, else 0
         ("order", "<u2"),  # of the block in its function: a block comes after those that lead to it
         ("kind", "u1"),  # AccessKind
         ("flags", "u1"),  # SiteFlag

@@ -62,3 +62,25 @@ def test_in_shared_objects_the_threads_storage_is_behind_calls_and_descriptors(
     mixed = {name: (bool(flags), all(flags)) for name, flags in found.items()}
     others = ("by_shared", "by_result")
     assert mixed == {name: (True, name not in others) for name in found}
+
+
+@pytest.mark.parametrize("compiler", ["gcc-x86-64", "clang-x86-64", "gcc-aarch64", "clang-aarch64", "gcc-riscv64"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_elements_of_threads_are_as_far_apart_as_their_own_index_says(build: Build, compiler: str, level: str) -> None:
+    elf = read_elf(build(compiler, "shared/ownrecords.c", level, "-fno-inline", *flags_of(compiler)))
+    sites = start_scan(elf.plan).result().sites
+    sites = sites[(sites["kind"] != AccessKind.ADDRESS) & ((sites["flags"] & SiteFlag.INDEXED) != 0)]
+
+    def found(name: str) -> set[tuple[int, bool]]:
+        at, size = elf.objects[name]
+        here = sites[(sites["target"] >= at) & (sites["target"] < at + size)]
+        return {(int(s["stride"]), bool(s["flags"] & SiteFlag.OWN)) for s in here}
+
+    # The other index chooses in the record of a thread, or among rows in which each thread has an element.
+    assert {name: found(name) for name in ("records", "packed", "rows", "both")} == {
+        "records": {(64, True)},
+        "packed": {(16, True)},
+        "rows": {(8, True)},
+        "both": {(64, True)},  # nobody else has that record, whichever part is chosen
+    }
+    assert found("of_all") == {(8, False)}  # no index is a thread's: any element is as near as the next

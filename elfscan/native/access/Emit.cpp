@@ -91,7 +91,7 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   if (!IsParam && !IsBehind && (!V.isNumber() || !V.IsAddress))
     return;
   uint8_t Flags = 0;
-  uint32_t Size = M.Size, Stride = V.Stride;
+  uint32_t Size = M.Size, Stride = V.apart();
   if (M.Flags & MemRepeated) {
     // With a known count the bytes are known.
     const Value &Count = Now.Regs[CountReg];
@@ -249,7 +249,7 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
       Row.Kind = uint8_t(ArgKind::Address);
       if (uint64_t Function = functionAt(V))
         Row.Value = int64_t(Function);
-      Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
+      Row.Source = uint8_t(std::min<uint32_t>(V.apart(), UINT8_MAX));
       escape(V);
     } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
                V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {

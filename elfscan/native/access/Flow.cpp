@@ -177,7 +177,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
         Old.IsOwn <= From.Regs[R].IsOwn)
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
-    if (V.same(Old) && V.IsOwn == Old.IsOwn)
+    if (V.same(Old) && V.sameOwn(Old))
       continue;
     To.Regs[R] = V;
     Changed = true;
@@ -190,7 +190,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     Value V;
     if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
       V = join(S.Content, Theirs->Content, To.Walked);
-    Changed |= !V.same(S.Content) || V.IsOwn != S.Content.IsOwn;
+    Changed |= !V.same(S.Content) || !V.sameOwn(S.Content);
     if (V.Kind == ValueKind::Unknown && !V.IsOwn)
       continue;
     *Kept++ = {S.Offset, V, S.Size};

@@ -8,6 +8,7 @@
 #ifndef LINEMATE_ACCESS_VALUE_H
 #define LINEMATE_ACCESS_VALUE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -52,7 +53,16 @@ struct Value {
   /// From storage of the running thread or processor, or counted from there:
   /// as an index it is of an element that no other thread has.
   bool IsOwn = false;
+  /// Of what is the thread's own the bytes to that of another thread, where one
+  /// more index chooses in it; 0: Stride.
+  uint32_t OwnStride = 0;
 
+  /// Bytes from an element to that of another thread, where the index is the
+  /// thread's own, and else to the next.
+  uint32_t apart() const { return IsOwn && OwnStride ? OwnStride : Stride; }
+  bool sameOwn(const Value &O) const {
+    return IsOwn == O.IsOwn && apart() == O.apart();
+  }
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
   /// Nothing is known of it as a number.
@@ -144,6 +154,12 @@ inline bool sameIndex(const Value &A, const Value &B) {
          A.Stride && B.Stride && A.Origin && A.Origin == B.Origin;
 }
 
+/// What lies between the parts of two threads in A + B.  Of two indexes that
+/// are own the one with larger steps chooses the part, the other in it.
+inline uint32_t ownStride(const Value &A, const Value &B) {
+  return std::max(A.IsOwn ? A.apart() : 0, B.IsOwn ? B.apart() : 0);
+}
+
 inline Value addNumbers(const Value &A, const Value &B) {
   if (A.IsAddress && B.IsAddress)
     return Value();
@@ -155,6 +171,7 @@ inline Value addNumbers(const Value &A, const Value &B) {
                  : std::gcd(A.Stride, B.Stride);
   R.Base = wrapAdd(A.Base, B.Base);
   R.IsOwn = A.IsOwn || B.IsOwn;
+  R.OwnStride = sameIndex(A, B) ? 0 : ownStride(A, B);
   if (!R.IsAddress)
     R.IsPage = A.IsPage || B.IsPage;
   return R;
@@ -207,6 +224,7 @@ inline Value add(const Value &First, const Value &Second) {
     // A known address plus anything: some byte of that object.
     Value R = Known;
     R.Stride = 1;
+    R.OwnStride = ownStride(A, B);
     R.IsOwn = A.IsOwn || B.IsOwn;
     return R;
   }
@@ -228,6 +246,8 @@ inline Value add(const Value &First, const Value &Second) {
     Value R = Pointer;
     R.Base = wrapAdd(R.Base, Offset.Base);
     R.Stride = std::gcd(R.Stride, Offset.Stride);
+    R.OwnStride = ownStride(A, B);
+    R.IsOwn = A.IsOwn || B.IsOwn;
     return R;
   }
   Value R;
@@ -243,6 +263,8 @@ inline Value scale(const Value &Index, int64_t Factor) {
   Value A = asSeries(Index);
   Value R = Value::number(0, 0);
   R.IsOwn = A.IsOwn;
+  R.OwnStride = uint32_t(std::min<uint64_t>(
+      uint64_t(ownStride(A, A)) * uint64_t(Factor), UINT32_MAX));
   if (!A.isNumber() || A.IsAddress) {
     R.Stride = uint32_t(Factor);
     R.IsIndex = true;
@@ -262,6 +284,12 @@ inline Value scale(const Value &Index, int64_t Factor) {
   return R;
 }
 
+/// What \p R, which is both of them, has of threads.
+inline void joinOwn(Value &R, const Value &Old, const Value &New) {
+  R.IsOwn = Old.IsOwn && New.IsOwn;
+  R.OwnStride = Old.apart() == New.apart() ? Old.apart() : 0;
+}
+
 /// The least value that covers \p Old and \p New.  Two values from one origin
 /// are a series, as in a loop that moves a pointer.  \p IsLoop: New came
 /// around a loop, so the series begins at Old, whichever way it goes; that the
@@ -269,7 +297,7 @@ inline Value scale(const Value &Index, int64_t Factor) {
 inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.same(New)) {
     Value R = Old;
-    R.IsOwn = Old.IsOwn && New.IsOwn;
+    joinOwn(R, Old, New);
     return R;
   }
   Value Lost;
@@ -285,7 +313,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.Base == New.Base && Old.Stride == New.Stride) {
     Value R = Old;
     R.IsStale = Lost.IsStale;
-    R.IsOwn = Old.IsOwn && New.IsOwn;
+    joinOwn(R, Old, New);
     return R;
   }
   if (Old.IsPage || (!Old.isNumber() && Old.Kind != ValueKind::Param) ||
@@ -297,7 +325,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     return Lost;
   Value R = New.Base < Old.Base && !IsLoop ? New : Old;
   R.IsStale = Lost.IsStale;
-  R.IsOwn = Old.IsOwn && New.IsOwn;
+  joinOwn(R, Old, New);
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }
