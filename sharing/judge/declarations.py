@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from sharing.basics.sourcepath import shortened
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity
+from sharing.model.standing import Standing
 from sharing.rules import DECLARATION_RULES
 from sharing.rules.declaration.base import SourceContext, SourceDraft, SourceParticipant
 from sharing.source.program import Program
@@ -70,7 +71,7 @@ def _finding(draft: SourceDraft, context: SourceContext, folders: tuple[str, ...
         message=draft.message,
         evidence=tuple(Evidence(Confidence.LAYOUT, text) for text in draft.evidence),
         remedies=draft.remedies,
-        score=draft.score,
+        score=Standing(0, 0, draft.score).score,  # who meets there is not asked
         related=draft.related,
     )
 

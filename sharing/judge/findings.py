@@ -12,6 +12,7 @@ from sharing.basics import geometry
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedies.rejudge import edits_for
 from sharing.judge.remedy import Style, remedy
+from sharing.judge.standing import standing_of
 from sharing.model.finding import (
     MAX_PARTICIPANTS,
     Confidence,
@@ -61,7 +62,8 @@ def finding_of(
         related=tuple(place for a in actors for place in related(a)),
         remedies=_remedies(draft, profiler, context, style, image) if edits else (),
         picture=_pictures(draft, profiler, style.line_size, image),
-        score=round(draft.score, 3),
+        # A rate that was counted needs no estimate beside it.
+        score=round(draft.score, 3) if draft.counted else standing_of(draft, context).score,
     )
 
 
