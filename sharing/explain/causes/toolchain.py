@@ -43,6 +43,9 @@ class Producer:
         return bool(self.level or self.flags)
 
 
+Weighed = tuple[float, str]  # strength, and the words
+
+
 def ask(builds: Builds) -> Verdicts:
     """One cause for all that differs.  Without producer strings only .comment speaks, and says so."""
     old, new = builds.old.image, builds.new.image
@@ -51,22 +54,7 @@ def ask(builds: Builds) -> Verdicts:
         which = " and ".join(p for p, found in ((old.path, before), (new.path, after)) if not found)
         return Verdicts(notes=(f"toolchain: nothing in {which} says what built it",))
     one, other = _leading(before), _leading(after)
-    evidence: list[tuple[float, str]] = []
-    better: list[tuple[float, str]] = []
-    flags: list[FlagChange] = []
-    if one.family != other.family:
-        evidence.append(
-            (numbers.OTHER_COMPILER, f"compiler: {one.family} {one.version}, now {other.family} {other.version}")
-        )
-    elif one.version != other.version:
-        evidence.append((numbers.COMPILER_VERSION, f"compiler: {one.family} {one.version}, now {other.version}"))
-    if one.level != other.level and one.level and other.level:
-        side = better if higher_level(one.level, other.level) and one.family == other.family else evidence
-        side.append((numbers.OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
-    if one.family == other.family and one.recorded and other.recorded:
-        flags = changed_flags(one.flags, other.flags)
-        for flag in flags:
-            (better if flag.improves else evidence).append((numbers.LTO if flag.lto else numbers.OTHER_FLAG, flag.text))
+    evidence, better, flags = _compiled(one, other)
     compiled = bool(evidence or better)
     linked = linking.changes(builds.old_traits, builds.new_traits)
     if merged_alike(builds):
@@ -105,6 +93,27 @@ def ask(builds: Builds) -> Verdicts:
             )
         )
     return Verdicts(tuple(causes), reach=_COMPILED if compiled else _LINKED)
+
+
+def _compiled(one: Producer, other: Producer) -> tuple[list[Weighed], list[Weighed], list[FlagChange]]:
+    """What compiles another way: what may make it slower, what may make it faster, and the flags of both."""
+    evidence: list[Weighed] = []
+    better: list[Weighed] = []
+    flags: list[FlagChange] = []
+    if one.family != other.family:
+        evidence.append(
+            (numbers.OTHER_COMPILER, f"compiler: {one.family} {one.version}, now {other.family} {other.version}")
+        )
+    elif one.version != other.version:
+        evidence.append((numbers.COMPILER_VERSION, f"compiler: {one.family} {one.version}, now {other.version}"))
+    if one.level != other.level and one.level and other.level:
+        side = better if higher_level(one.level, other.level) and one.family == other.family else evidence
+        side.append((numbers.OTHER_LEVEL, f"optimisation level: {one.level}, now {other.level}"))
+    if one.family == other.family and one.recorded and other.recorded:
+        flags = changed_flags(one.flags, other.flags)
+        for flag in flags:
+            (better if flag.improves else evidence).append((numbers.LTO if flag.lto else numbers.OTHER_FLAG, flag.text))
+    return evidence, better, flags
 
 
 def _nothing_differs(builds: Builds, made: Producer) -> Verdicts:
