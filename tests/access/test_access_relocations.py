@@ -80,13 +80,22 @@ def compare(elf: Elf, result: ScanResult) -> Agreement:
         out.named += 1
         if row.target not in at_ip.get(row.ip, set()) and not names & used.get(function, set()):
             missed.append(f"{row.ip:#x} names {owner(row.target)}")
+    called: dict[int, set[int]] = {}
+    for call in result.calls:
+        called.setdefault(function_at(int(call["ip"])), set()).add(function_at(int(call["callee"])))
+
+    def callees(function: int) -> set[int]:
+        """Whose result may be the object's address: functions that are called, and those that these call."""
+        direct = called.get(function, set())
+        return direct.union(*(called.get(f, set()) for f in direct))
+
     for site in result.sites:
         ip, target = int(site["ip"]), int(site["target"])
         if not in_data(target):
             continue  # a function whose address is taken: of the same section it needs no relocation
         kind, function = AccessKind(site["kind"]), function_at(ip)
         if site["flags"] & SiteFlag.TRACKED:
-            if owner(target) not in named.get(function, set()):
+            if not any(owner(target) in named.get(f, set()) for f in (function, *callees(function))):
                 invented.append(f"{ip:#x} touches {owner(target)} ({kind.name})")
         elif not {owner(target), owner(target - 1)} & patched.get(ip, set()):
             invented.append(f"{ip:#x} has no relocation to {owner(target)} ({kind.name})")

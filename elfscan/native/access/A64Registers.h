@@ -8,6 +8,7 @@
 #ifndef LINEMATE_ACCESS_A64REGISTERS_H
 #define LINEMATE_ACCESS_A64REGISTERS_H
 
+#include "Architectures.h"
 #include "MemoryForm.h"
 #include "Normal.h"
 #include "Op.h"
@@ -16,6 +17,7 @@
 #include <capstone/capstone.h>
 #include <cstring>
 #include <memory>
+#include <span>
 
 namespace linemate {
 
@@ -68,6 +70,9 @@ std::unique_ptr<Normaliser> makeNormaliser();
 
 /// Fills what queries ask: Op::Named, Traits, First and Small.
 void addTraits(const cs_insn &Insn, const MemoryForm &F, Op &Out);
+bool namesThread(std::span<const uint8_t> Code);
+bool namesAddress(std::span<const uint8_t> Code, uint64_t Begin,
+                  const WantedAddresses &Wanted);
 
 } // namespace a64
 

@@ -14,11 +14,18 @@
 #include "Plan.h"
 
 #include <capstone/capstone.h>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 
 namespace linemate {
+
+/// How code names an address: as it is, by its page, or by what is loaded from
+/// there.
+enum class Naming : uint8_t { Whole, Page, Loaded };
+/// Whether an address that is named so is looked for.
+using WantedAddresses = std::function<bool(uint64_t Address, Naming How)>;
 
 struct Architecture {
   Arch Number;
@@ -44,6 +51,11 @@ struct Architecture {
   /// Whether these bytes may hold an instruction that names the storage of the
   /// running thread.  Null: any may.
   bool (*NamesThread)(std::span<const uint8_t> Code) = nullptr;
+  /// Whether these bytes, at \p Begin, may hold an instruction that names one
+  /// of the addresses \p Wanted, as where it leads or in a register that can
+  /// hold it until the function returns it.  Null: any may.
+  bool (*NamesAddress)(std::span<const uint8_t> Code, uint64_t Begin,
+                       const WantedAddresses &Wanted) = nullptr;
 };
 
 std::span<const Architecture *const> architectures();

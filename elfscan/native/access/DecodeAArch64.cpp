@@ -473,18 +473,6 @@ static std::unique_ptr<Decoder> makeDecoder() {
   return std::make_unique<AArch64Decoder>(Handle);
 }
 
-/// mrs of tpidr_el0, whatever the register.
-static bool namesThread(std::span<const uint8_t> Code) {
-  constexpr uint32_t Mrs = 0xd53bd040, Register = 0x1f;
-  for (size_t I = 0; I + sizeof Mrs <= Code.size(); I += sizeof Mrs) {
-    uint32_t Word;
-    std::memcpy(&Word, Code.data() + I, sizeof Word);
-    if ((Word & ~Register) == Mrs)
-      return true;
-  }
-  return false;
-}
-
 extern const Architecture AArch64Row;
 const Architecture AArch64Row = {
     .Number = Arch::AArch64,
@@ -494,7 +482,8 @@ const Architecture AArch64Row = {
     .LibraryMode = CS_MODE_ARM,
     .MakeNormaliser = a64::makeNormaliser,
     .Go = &GoInternal,
-    .NamesThread = namesThread,
+    .NamesThread = a64::namesThread,
+    .NamesAddress = a64::namesAddress,
 };
 
 } // namespace linemate

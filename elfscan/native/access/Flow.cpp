@@ -39,6 +39,8 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Current = What;
   Code = Ops;
   Returned = Returns::Nothing;
+  OneResult = 0;
+  HasResult = false;
   Out = &Tables;
   G.build(P, Ops, What.Begin, What.End, Out->Seen);
   Exposed.clear();
@@ -269,11 +271,39 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     clobberForCall(O);
   if (Emitting && O.Next == Flow::Return)
     returned();
+  else if (Emitting && O.Next != Flow::Next && !O.isCall())
+    returnsFrom(O, Index);
 }
 
 void FunctionFlow::returned() {
-  bool IsOwn = Now.Regs[std::countr_zero(C.Result)].IsOwn;
-  Returned = std::max(Returned, IsOwn ? Returns::Own : Returns::Other);
+  const Value &Result = Now.Regs[std::countr_zero(C.Result)];
+  Returned = std::max(Returned, Result.IsOwn ? Returns::Own : Returns::Other);
+  bool IsData = Result.isNumber() && Result.IsAddress && !Result.IsPage &&
+                Result.isExact() && P.inData(Result.Base);
+  returnsOnly(IsData ? uint64_t(Result.Base) : 0);
+}
+
+/// A jump out of the function returns what the code there does.
+void FunctionFlow::returnsFrom(const Op &O, uint32_t Index) {
+  bool IsInside = uint64_t(O.Imm) - Current.Begin < Current.End - Current.Begin;
+  if (O.Next == Flow::IndirectJump) {
+    if (!G.isSwitch(Index))
+      returnsOnly(resultOf(target(O)));
+  } else if (O.Next != Flow::Stop && !IsInside) {
+    returnsOnly(resultOf(Value::address(O.Imm, 0)));
+  }
+}
+
+/// One of the ways out returns the address of data; 0: something else.
+void FunctionFlow::returnsOnly(uint64_t Address) {
+  OneResult = !HasResult || OneResult == Address ? Address : 0;
+  HasResult = true;
+}
+
+/// The address that a call of \p To always returns; 0: not known.
+uint64_t FunctionFlow::resultOf(const Value &To) const {
+  bool IsOne = Known && To.isNumber() && To.isExact();
+  return IsOne ? Known->addressFrom(uint64_t(To.Base)) : 0;
 }
 
 void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
@@ -387,9 +417,10 @@ void FunctionFlow::clobberForCall(const Op &O) {
       Now.Regs[R] = Value();
     Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }
-  if (To.isNumber() && To.isExact() &&
-      std::ranges::binary_search(OwnResults, uint64_t(To.Base)))
+  if (To.isNumber() && To.isExact() && Known && Known->isOwn(To.Base))
     Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
+  if (uint64_t Address = resultOf(To))
+    Now.Regs[std::countr_zero(C.Result)] = Value::address(Address, 0);
   if (To.isNumber() && To.isExact() &&
       std::ranges::binary_search(P.NewResults, uint64_t(To.Base)))
     Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, 0);

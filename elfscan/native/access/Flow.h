@@ -14,7 +14,9 @@
 #include "Value.h"
 #include "ZeroRanges.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace linemate {
@@ -41,6 +43,23 @@ struct Piece {
   bool IsEntry; ///< begins where callers enter
 };
 
+/// Functions that are known by what they return.
+struct KnownResults {
+  std::vector<uint64_t> Own; ///< what is the running thread's; sorted
+  /// Functions with the address that each returns every time, sorted.
+  std::vector<std::pair<uint64_t, uint64_t>> Addresses;
+
+  bool isOwn(uint64_t Function) const {
+    return std::ranges::binary_search(Own, Function);
+  }
+  /// 0: not known.
+  uint64_t addressFrom(uint64_t Function) const {
+    auto It = std::ranges::lower_bound(Addresses, Function, {},
+                                       &std::pair<uint64_t, uint64_t>::first);
+    return It != Addresses.end() && It->first == Function ? It->second : 0;
+  }
+};
+
 /// Reused for many functions; keeps its memory.
 class FunctionFlow {
 public:
@@ -50,10 +69,11 @@ public:
   void run(const Piece &What, std::span<const Op> Ops, Tables &Out);
   /// After run: is what the function returns the running thread's?
   bool returnsOwn() const { return Returned == Returns::Own; }
-  /// Addresses of functions of which that is known, sorted.
-  void useOwnResults(std::span<const uint64_t> Functions) {
-    OwnResults = Functions;
-  }
+  /// After run: the data whose address the function returns, whichever way it
+  /// went; 0: none, or not always the same.
+  uint64_t returnsAddress() const { return OneResult; }
+  /// Of which functions that is known.
+  void useResults(const KnownResults &Of) { Known = &Of; }
 
 private:
   /// The address that a memory operand names.
@@ -86,9 +106,11 @@ private:
   std::vector<int64_t> Exposed; ///< stack offsets whose address got out
   std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
   bool Emitting = false;
-  std::span<const uint64_t> OwnResults;
+  const KnownResults *Known = nullptr;
   enum class Returns : uint8_t { Nothing, Own, Other };
   Returns Returned = Returns::Nothing; ///< by all returns that were walked
+  uint64_t OneResult = 0;              ///< the address that all of them return
+  bool HasResult = false;              ///< one way out was seen
 
   /// The last shift up into each register (Transfer::ShiftUp).
   struct Up {
@@ -141,6 +163,9 @@ private:
   bool callsDescriptor(const Op &O) const;
   void clobberForCall(const Op &O);
   void returned();
+  void returnsFrom(const Op &O, uint32_t Index);
+  void returnsOnly(uint64_t Address);
+  uint64_t resultOf(const Value &To) const;
   void expose(const Value &V);
   bool exposesSpills() const;
 

@@ -24,6 +24,11 @@ constexpr uint64_t BatchBytes = 64 << 10;
 constexpr uint64_t PieceBytes = 128 << 10;
 /// Code bytes of a function that only tells something of the running thread.
 constexpr uint64_t TellingBytes = 96;
+/// Of one that returns the same data each time: what makes the data at the
+/// first call may be inlined in it.
+constexpr uint64_t OneResultBytes = 512;
+/// Of one that returns what such a function does.
+constexpr uint64_t WrapperBytes = 64;
 
 /// The end of a function of Go: a call that makes the stack larger, arguments
 /// loaded again, and \p O, a jump to the beginning.  That is none of the
@@ -61,9 +66,10 @@ public:
 
   /// Of the function that was scanned last.
   bool returnsOwn() const { return !Ops.empty() && Engine.returnsOwn(); }
-  void useOwnResults(std::span<const uint64_t> Functions) {
-    Engine.useOwnResults(Functions);
+  uint64_t returnsAddress() const {
+    return Ops.empty() ? 0 : Engine.returnsAddress();
   }
+  void useResults(const KnownResults &Of) { Engine.useResults(Of); }
 
 private:
   const Plan &P;
@@ -103,28 +109,84 @@ private:
   }
 };
 
-/// Small functions whose result is the running thread's alone: its number, or
-/// what it keeps.
-std::vector<uint64_t> ownResults(const Plan &P, const Architecture &A,
-                                 Decoder &D) {
-  std::vector<uint64_t> Found = P.OwnResults;
-  Worker W(P, A, D);
+/// The first pass: what small functions return.
+class ResultSearch {
+public:
+  ResultSearch(const Plan &P, const Architecture &A, Decoder &D)
+      : P(P), A(A), W(P, A, D) {}
+
+  KnownResults search() {
+    Found.Own = P.OwnResults;
+    for (const Function &F : P.Functions)
+      if (!(F.Flags & (StubFunction | GoFunction)))
+        look(F);
+    std::ranges::sort(Found.Own);
+    lookThrough();
+    return std::move(Found);
+  }
+
+private:
+  const Plan &P;
+  const Architecture &A;
+  Worker W;
+  KnownResults Found;
   Tables Unused;
-  for (const Function &F : P.Functions) {
-    if (F.End - F.Begin > TellingBytes || F.Flags & (StubFunction | GoFunction))
-      continue;
+
+  std::span<const uint8_t> codeOf(const Function &F) const {
     std::span<const uint8_t> Code = P.codeAt(F.Begin);
-    Code = Code.first(std::min<uint64_t>(Code.size(), F.End - F.Begin));
-    if (A.NamesThread && !A.NamesThread(Code))
-      continue;
+    return Code.first(std::min<uint64_t>(Code.size(), F.End - F.Begin));
+  }
+
+  bool mayName(const Function &F, const WantedAddresses &Wanted) const {
+    return !A.NamesAddress || A.NamesAddress(codeOf(F), F.Begin, Wanted);
+  }
+
+  /// \p F may be one whose result is the running thread's alone, its number or
+  /// what it keeps, or always the same data.
+  void look(const Function &F) {
+    uint64_t Size = F.End - F.Begin;
+    bool MayBeOwn =
+        Size <= TellingBytes && (!A.NamesThread || A.NamesThread(codeOf(F)));
+    auto IsData = [this](uint64_t Address, Naming How) {
+      return How == Naming::Page ||
+             (How == Naming::Loaded ? P.slot(Address).has_value()
+                                    : P.inData(Address));
+    };
+    if (!MayBeOwn && (Size > OneResultBytes || !mayName(F, IsData)))
+      return;
+    scan(F);
+    if (MayBeOwn && W.returnsOwn())
+      Found.Own.push_back(F.Begin);
+    if (uint64_t Address = W.returnsAddress())
+      Found.Addresses.emplace_back(F.Begin, Address);
+  }
+
+  /// Functions that return what one that was found returns.
+  void lookThrough() {
+    const KnownResults Direct = Found;
+    if (Direct.Addresses.empty())
+      return;
+    W.useResults(Direct);
+    auto IsKnown = [&Direct](uint64_t Address, Naming How) {
+      return How == Naming::Whole && Direct.addressFrom(Address);
+    };
+    for (const Function &F : P.Functions) {
+      if (F.End - F.Begin > WrapperBytes ||
+          F.Flags & (StubFunction | GoFunction) || !mayName(F, IsKnown) ||
+          Direct.addressFrom(F.Begin))
+        continue;
+      scan(F);
+      if (uint64_t Address = W.returnsAddress())
+        Found.Addresses.emplace_back(F.Begin, Address);
+    }
+    std::ranges::sort(Found.Addresses);
+  }
+
+  void scan(const Function &F) {
     Unused = {};
     W.scan(F, Unused);
-    if (W.returnsOwn())
-      Found.push_back(F.Begin);
   }
-  std::sort(Found.begin(), Found.end());
-  return Found;
-}
+};
 
 } // namespace
 
@@ -155,9 +217,9 @@ std::optional<std::string> scan(const Plan &P, unsigned Threads,
       D->useGlobalPointer(*Global);
     return D;
   };
-  std::vector<uint64_t> Own;
+  KnownResults Known;
   if (std::unique_ptr<Decoder> D = Make())
-    Own = ownResults(P, *A, *D);
+    Known = ResultSearch(P, *A, *D).search();
   std::atomic<size_t> NextBatch = 0;
   std::atomic<bool> Failed = false;
   auto Work = [&] {
@@ -167,7 +229,7 @@ std::optional<std::string> scan(const Plan &P, unsigned Threads,
       return;
     }
     Worker W(P, *A, *D);
-    W.useOwnResults(Own);
+    W.useResults(Known);
     for (size_t B; (B = NextBatch++) < Out.size();)
       for (size_t I = Batches[B]; I < Batches[B + 1]; ++I)
         W.scan(P.Functions[I], Out[B]);

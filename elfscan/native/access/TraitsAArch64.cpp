@@ -1,6 +1,7 @@
 //===- TraitsAArch64.cpp - aarch64 instructions for queries ---------------===//
 //
-// Owns the traits of aarch64 instructions (Op.h).
+// Owns the traits of aarch64 instructions (Op.h), and what code may hold that
+// is not decoded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +55,53 @@ void a64::addTraits(const cs_insn &Insn, const MemoryForm &F, Op &Out) {
   default:
     return;
   }
+}
+
+namespace {
+
+template <typename Callable>
+bool anyWord(std::span<const uint8_t> Code, Callable &&Is) {
+  uint32_t Word;
+  for (size_t I = 0; I + sizeof Word <= Code.size(); I += sizeof Word) {
+    std::memcpy(&Word, Code.data() + I, sizeof Word);
+    if (Is(Word, I))
+      return true;
+  }
+  return false;
+}
+
+/// Bits [From, From + Count) of \p Word as a signed number.
+int64_t signedBits(uint32_t Word, unsigned From, unsigned Count) {
+  return int32_t(Word << (32 - From - Count)) >> (32 - Count);
+}
+
+} // namespace
+
+/// mrs of tpidr_el0, whatever the register.
+bool a64::namesThread(std::span<const uint8_t> Code) {
+  constexpr uint32_t Mrs = 0xd53bd040, Register = 0x1f;
+  return anyWord(
+      Code, [](uint32_t Word, size_t) { return (Word & ~Register) == Mrs; });
+}
+
+/// b, bl, adr and adrp.
+bool a64::namesAddress(std::span<const uint8_t> Code, uint64_t Begin,
+                       const WantedAddresses &Wanted) {
+  constexpr uint32_t Branch = 0x14000000, AnyLink = 0x7c000000;
+  constexpr uint32_t Adr = 0x10000000, AnyRegister = 0x1f000000;
+  constexpr uint32_t Pages = 0x80000000;
+  constexpr uint64_t Page = 4096;
+  return anyWord(Code, [&](uint32_t Word, size_t At) {
+    uint64_t Ip = Begin + At;
+    if ((Word & AnyLink) == Branch)
+      return Wanted(Ip + signedBits(Word, 0, 26) * 4, Naming::Whole);
+    if ((Word & AnyRegister) != Adr)
+      return false;
+    int64_t Distance = signedBits(Word, 5, 19) * 4 + (Word >> 29 & 3);
+    return Word & Pages
+               ? Wanted((Ip & ~(Page - 1)) + Distance * Page, Naming::Page)
+               : Wanted(Ip + Distance, Naming::Whole);
+  });
 }
 
 } // namespace linemate

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace linemate {
 
@@ -81,6 +82,43 @@ static bool namesThread(std::span<const uint8_t> Code) {
   return false;
 }
 
+/// A relative call or jump; lea or mov, relative to the next instruction, of
+/// rax or a register that calls leave alone; a constant of 32 bits in eax.
+static bool namesAddress(std::span<const uint8_t> Code, uint64_t Begin,
+                         const WantedAddresses &Wanted) {
+  constexpr uint8_t Call = 0xe8, Jump = 0xe9, ShortJump = 0xeb;
+  constexpr uint8_t Lea = 0x8d, Mov = 0x8b, MovEax = 0xb8, Relative = 5;
+  constexpr uint8_t Rex = 0x48, RexHigh = 0x4c;
+  constexpr uint32_t Low = 0b00101001,
+                     High = 0b11110000; // rax, rbx, rbp; from r12
+  for (size_t I = 1; I < Code.size(); ++I) {
+    uint8_t Last = Code[I - 1];
+    if (Last == ShortJump &&
+        Wanted(Begin + I + 1 + int8_t(Code[I]), Naming::Whole))
+      return true;
+    bool IsConstant = Last == MovEax, IsBranch = Last == Call || Last == Jump;
+    uint8_t Opcode = 0;
+    if ((Last & 0xc7) == Relative && I > 2) {
+      uint32_t Kept = Code[I - 3] == Rex       ? Low
+                      : Code[I - 3] == RexHigh ? High
+                                               : 0;
+      if (Kept >> (Last >> 3) & 1)
+        Opcode = Code[I - 2];
+    }
+    if (Code.size() - I < sizeof(int32_t) ||
+        !(IsConstant || IsBranch || Opcode == Lea || Opcode == Mov))
+      continue;
+    int32_t Distance;
+    std::memcpy(&Distance, Code.data() + I, sizeof Distance);
+    uint64_t From = IsConstant ? 0 : Begin + I + sizeof Distance;
+    bool IsLoaded = !IsConstant && !IsBranch && Opcode == Mov;
+    if (Wanted(From + int64_t(Distance),
+               IsLoaded ? Naming::Loaded : Naming::Whole))
+      return true;
+  }
+  return false;
+}
+
 extern const Architecture X86Row;
 const Architecture X86Row = {
     .Number = Arch::X86_64,
@@ -92,6 +130,7 @@ const Architecture X86Row = {
     .Simplify = simplify,
     .Go = &x86::GoInternal,
     .NamesThread = namesThread,
+    .NamesAddress = namesAddress,
 };
 
 } // namespace linemate
