@@ -45,7 +45,7 @@ _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8"), ("flags", "<u4"), ("row", "<i4")])
 SLOT_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
-_TABLES_MAGIC = b"LMACCS6\0"
+_TABLES_MAGIC = b"LMACCS7\0"
 _TABLES_HEADER = struct.Struct("<8sQQQQQQQQQQQQ")
 _COUNTER_DTYPE = np.dtype([("name", "S32"), ("value", "<u8")])
 

@@ -44,8 +44,8 @@ def _seeds() -> Iterable[bytes]:
     taken = np.array([1, 2], "<u8")
     counters = np.array([(b"instructions", 9)], [("name", "S32"), ("value", "<u8")])
     parts = [*tables, taken, counters]
-    yield _HEADER.pack(b"LMACCS6\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
-    yield _HEADER.pack(b"LMACCS6\0", *(0,) * 12)
+    yield _HEADER.pack(b"LMACCS7\0", *map(len, parts)) + b"".join(part.tobytes() for part in parts)
+    yield _HEADER.pack(b"LMACCS7\0", *(0,) * 12)
 
 
 def one(data: bytes) -> None:
@@ -66,4 +66,4 @@ def one(data: bytes) -> None:
         SiteFlag(flags)
 
 
-TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS6\0",))
+TARGET = Target("answers of linemate-access", one, _seeds, (b"LMACCS7\0",))

@@ -163,7 +163,8 @@ PARAM_DTYPE = np.dtype(
         ("offset", "<i8"),
         ("function", "<i4"),
         ("size", "<u4"),
-        ("stride", "<u4"),
+        ("stride", "<u2"),  # as of sites
+        ("order", "<u2"),  # as of sites
         ("arg", "u1"),
         ("kind", "u1"),
         ("flags", "u1"),

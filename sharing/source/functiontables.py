@@ -289,7 +289,7 @@ def _sites(rows: FactRows, ip: Any, lookup: _Lookup, own: Any) -> tuple[Table, T
     _common(params, rows, ip, chosen)
     params["offset"] = rows["offset"][chosen]
     params["size"] = np.clip(rows["size"][chosen], 0, 2**32 - 1)
-    params["stride"] = np.clip(rows["stride"][chosen], 0, 2**32 - 1)
+    params["stride"] = np.clip(rows["stride"][chosen], 0, MAX_STRIDE)
     params["arg"] = rows["id"][chosen]
     params["kind"] = rows["kind"][chosen]
     params["flags"] = _flags(rows, chosen, own)

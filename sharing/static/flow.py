@@ -80,6 +80,7 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
     function_start = image.functions["address"]
     out: list[tuple[int, ...]] = []
     fresh = dict(effects)
+    handed = _objects_by_entry(image, knowledge)
     for _ in range(numbers.LOCK_WRAPPERS):
         found: dict[tuple[int, int], _Effect] = {}
         for (callee, arg_number), effect in fresh.items():
@@ -92,6 +93,9 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
                     # The field is signed for parameter offsets; a kernel's addresses have the top bit.
                     out.append((ip, value & ADDRESS_MASK, function, effect.row, effect.effect, depth, source, 0, 0))
                 elif kind == ArgKind.PARAM:
+                    for data, stride in handed.get((function, source), ()):
+                        at = data + value & ADDRESS_MASK
+                        out.append((ip, at, function, effect.row, effect.effect, depth, stride, 0, 0))
                     wrapper = index.get(int(function_start[function]))
                     if wrapper is not None:
                         key = (wrapper, source)
@@ -134,6 +138,14 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
             where = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"])
             out += [(*at, e.row, e.effect, *where) for e in effects if e.effect != INIT]
     return distinct(np.array(out, LOCK_DTYPE)) if out else np.empty(0, LOCK_DTYPE)
+
+
+def _objects_by_entry(image: Image, knowledge: Knowledge) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    """By function row and argument the objects that starts of threads and calls back hand to it, as of entries."""
+    objects: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for row, data, stride, parameter in _entries_with_data(image, knowledge):
+        objects.setdefault((row, parameter), []).append((data, stride))
+    return objects
 
 
 def through_arguments(image: Image) -> Table:
@@ -182,6 +194,7 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
     sites["ip"], sites["function"] = p["ip"], start[:, 0]
     sites["target"] = (start[:, 1] + p["offset"]).astype(np.uint64)
     sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
+    sites["order"] = p["order"]
     sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
     sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, SiteFlag.INDEXED, 0).astype(np.uint8)
     return sites
@@ -196,7 +209,7 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
     callees = distinct(image.args["callee"])
     names = names_of_callees(image, callees)
     asked = {*knowledge.thread_starters(names), *knowledge.callers_back(names)}
-    known = {int(callees[at]): handed for at in sorted(asked) if (handed := _handing(knowledge, names[at]))}
+    known = {int(callees[at]): handed for at in sorted(asked) if (handed := handing(knowledge, names[at]))}
     rows = image.args[among(image.args["callee"], np.array(list(known), np.uint64))]
     given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
     for ip, callee, value, _, arg, kind, source, _ in rows.tolist():
@@ -213,7 +226,7 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
     return list(dict.fromkeys(found))
 
 
-def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
+def handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
     """What a function of this name hands on: (the argument that is a function, its data, as which argument of it)."""
     start = knowledge.thread_start(name)
     rows: list[ThreadRow | CallbackRow] = [*knowledge.callbacks(name)]
@@ -305,6 +318,7 @@ def _summaries(image: Image, entries: Table | None = None) -> Table:
         fresh["offset"] += passed["value"][left]
         fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
         fresh["ip"] = passed["ip"][left]
+        fresh["order"] = of_call(image, fresh["ip"], "order")
         level = _limit(fresh)
         params = _limit(np.concatenate([params, level]))
     return params

@@ -323,7 +323,7 @@ class Builder:
             for ip, target, kind, size, loop, rarity, order, stride, flags in body.sites:
                 sites.append((ip, address(target), row, size, stride, order, kind, flags, loop, rarity))
             for ip, arg, offset, kind, size, loop, stride in body.params:
-                params.append((ip, offset, row, size, stride, arg, kind, SiteFlag.INDEXED if stride else 0, loop))
+                params.append((ip, offset, row, size, stride, 0, arg, kind, SiteFlag.INDEXED if stride else 0, loop))
             kept += body.kept_rows(row, address)
         bodies = enumerate(self.functions.values())
         functions = [(body.address, body.size, i, 1, body.flags, 0) for i, body in bodies]

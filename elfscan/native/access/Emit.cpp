@@ -118,8 +118,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     if (V.Arg >= MaxParam || V.Base >= MaxParamOffset ||
         V.Base <= -MaxParamOffset)
       return;
-    ParamRow Row = {O.Ip,  V.Base,          Current.Row, Size,     Stride,
-                    V.Arg, uint8_t(M.Kind), Flags,       LoopDepth};
+    ParamRow Row = {O.Ip,  V.Base, Current.Row,     Size,  narrowed(Stride),
+                    Order, V.Arg,  uint8_t(M.Kind), Flags, LoopDepth};
     (LoadExclusive ? ExclusiveParams : Out->Params).push_back(Row);
     return;
   }
@@ -361,15 +361,19 @@ void FunctionFlow::reportEscape(const Escape &E, std::span<const Op> Ops) {
 
 /// The other order of those blocks that rows from here on speak of, and where
 /// loops begin.
-void FunctionFlow::placeBlocks(size_t FirstSite, size_t FirstCall) {
+void FunctionFlow::placeBlocks(const RowsBefore &First) {
   std::span<const Block> Blocks = G.blocks();
   if (Blocks.size() > UINT16_MAX)
     return; // several have one number
   HasRow.assign(Blocks.size(), 0);
-  for (size_t I = FirstSite; I < Out->Sites.size(); ++I)
-    HasRow[Out->Sites[I].Order] = 1;
-  for (size_t I = FirstCall; I < Out->Calls.size(); ++I)
-    HasRow[Out->Calls[I].Order] = 1;
+  auto Mark = [this](const auto &Rows, size_t From) {
+    for (size_t I = From; I < Rows.size(); ++I)
+      HasRow[Rows[I].Order] = 1;
+  };
+  Mark(Out->Sites, First.Sites);
+  Mark(Out->Calls, First.Calls);
+  Mark(Out->Params, First.Params);
+  Mark(Out->Behind, First.Behind);
   std::span<const uint32_t> Last = G.postOrder();
   for (size_t I = Last.size(); I-- > 0;) {
     const Block &B = Blocks[Last[I]];

@@ -77,7 +77,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
     walk(Blocks[B], Ops);
   }
   finish(Ops);
-  placeBlocks(Sites, Calls);
+  placeBlocks({Sites, Calls, Params, Behind});
   Zeros.finish(G, Ops, What.Row, Out->ZeroRanges);
   std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
   std::sort(Out->Params.begin() + Params, Out->Params.end());

@@ -210,7 +210,11 @@ private:
   void useMade(std::span<const Op> Ops);
   void sortEscapes();
   void reportEscape(const Escape &E, std::span<const Op> Ops);
-  void placeBlocks(size_t FirstSite, size_t FirstCall);
+  /// Where the rows of the function begin.
+  struct RowsBefore {
+    size_t Sites, Calls, Params, Behind;
+  };
+  void placeBlocks(const RowsBefore &First);
   bool takesAddress(const Value &V) const;
   uint64_t functionAt(const Value &V) const;
 };

@@ -15,7 +15,7 @@ namespace linemate {
 
 namespace {
 
-constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '6', '\0'};
+constexpr char TablesMagic[8] = {'L', 'M', 'A', 'C', 'C', 'S', '7', '\0'};
 
 struct TablesHeader {
   char Magic[8];

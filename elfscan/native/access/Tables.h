@@ -64,7 +64,8 @@ struct ParamRow {
   uint64_t Ip;
   int64_t Offset;
   int32_t Function;
-  uint32_t Size, Stride;
+  uint32_t Size;
+  uint16_t Stride, Order;
   uint8_t Arg, Kind, Flags, LoopDepth;
   auto operator<=>(const ParamRow &) const = default;
 };
