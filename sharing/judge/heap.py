@@ -1,4 +1,4 @@
-"""Findings on objects of the heap that threads share: each is what one static pointer leads to.
+"""Findings on objects of the heap that threads share: a static pointer leads to it, or their argument.
 
 Owns the passes on the image of these objects (``sharing.static.heapimage``), and what is said of them besides what the
 rules of lines say: an object on the heap is at an address of which only the alignment is known.
@@ -16,6 +16,7 @@ from sharing.model.finding import OF_SHARING, Severity
 from sharing.model.image import ALLOCATED
 from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.static import correlate, flow
+from sharing.static.handedobjects import told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
 
@@ -33,10 +34,11 @@ class OnHeap(msgspec.Struct, frozen=True):
 def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], read: ReadRecords) -> OnHeap | None:
     """What the rules say of them; None where the image has none.  ``lines``: bytes of a line, and of a pair of them."""
     passes = profiled.passes
-    records = heap_records(passes.image, passes.calls)
+    told = told_apart(passes.image, passes.knowledge)
+    records = heap_records(told, passes.calls)
     if not records:
         return None
-    image, by_name = heap_image(passes.image, records, read)
+    image, by_name = heap_image(told, records, read)
     if not by_name:
         return None
     locks = flow.lock_calls(image, passes.knowledge)

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.geometry import round_up
+from sharing.model.arrays import among
 from sharing.model.image import (
     ALLOCATED,
     VARIABLE_DTYPE,
@@ -25,6 +26,7 @@ from sharing.model.image import (
     VariableFlag,
 )
 from sharing.model.types import RECORD_KINDS, TypeRecord, TypeTable
+from sharing.static.handedobjects import Told
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 
 GAP = 4096  # bytes between objects, so that no line has bytes of two
@@ -50,11 +52,12 @@ class _Object:
     alignment: int
 
 
-def heap_image(image: Image, records: Sequence[HeapRecord], read: ReadRecords) -> tuple[Image, dict[str, HeapRecord]]:
+def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> tuple[Image, dict[str, HeapRecord]]:
     """The image with these objects, of its accesses only those to them; the record behind each object by its name."""
+    image = told.image
     wanted = sorted({record.type for record in records if record.type})
     named = read(wanted) if wanted else NamedTypes(TypeTable(), ())
-    objects = [found for record in records if (found := _object(image, record, named.types)) is not None]
+    objects = [found for record in records if (found := _object(told, record, named.types)) is not None]
     types = _Types(image.types, named)
     address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
     variables = np.zeros(len(objects), VARIABLE_DTYPE)
@@ -67,7 +70,8 @@ def heap_image(image: Image, records: Sequence[HeapRecord], read: ReadRecords) -
         phases[index] = one.alignment
         name = record.kind + record.type if one.type >= 0 else f"*{record.name}"
         row["address"], row["size"], row["section"], row["name"] = address, one.size, index, len(names)
-        row["unit"] = image.variables["unit"][image.variable_at(record.pointer)]
+        pointer = image.variable_at(record.pointer)
+        row["unit"] = image.variables["unit"][pointer] if pointer >= 0 else -1
         row["type"], row["file"], row["scope"] = types.row(one.type), -1, -1
         row["flags"] = VariableFlag.TYPED if one.type >= 0 else 0 if one.sized else VariableFlag.SIZE_INFERRED
         if one.type >= 0 and (declared := named.types[one.type]).file >= 0:
@@ -106,9 +110,10 @@ def _placed(rows: Table, field: str, places: dict[int, tuple[int, int]]) -> Tabl
     return out
 
 
-def _object(image: Image, record: HeapRecord, types: TypeTable) -> _Object | None:
+def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     """The record with its layout; None where it is an array, of which each thread may have an element."""
-    rows = image.behind.sites[holders(image.behind.sites["target"]) == np.uint64(record.pointer)]
+    rows = np.concatenate([told.image.behind.sites, told.sites])
+    rows = rows[among(holders(rows["target"]), np.array([record.pointer, *record.calls], np.uint64))]
     strides = set(rows["stride"][rows["flags"] & SiteFlag.INDEXED != 0].tolist())
     type_row = _row_named(types, record)
     size = types.size(type_row) if type_row >= 0 else record.size
@@ -117,10 +122,10 @@ def _object(image: Image, record: HeapRecord, types: TypeTable) -> _Object | Non
     alignment = record.alignment
     if type_row >= 0:
         return _Object(record, type_row, size, sized=True, alignment=max(alignment, types[type_row].align))
-    if strides:
+    if strides or not len(rows):
         return None
     end = int((offsets(rows["target"]) + rows["size"]).max())
-    size = size or min(round_up(end, image.arch.pointer_size), MAX_BYTES)
+    size = size or min(round_up(end, told.image.arch.pointer_size), MAX_BYTES)
     return _Object(record, -1, size, sized=bool(record.size), alignment=alignment)
 
 

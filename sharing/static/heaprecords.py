@@ -1,10 +1,12 @@
-"""Objects on the heap that are known one by one: each is what one static pointer leads to.
+"""Objects on the heap that are known one by one: a static pointer leads to it, or it is what threads are handed.
 
 Owns which pointers lead to one object for as long as threads run, and what an image says of that object: where it was
 made, how large it is, and at what it may begin.  An object that threads may have one each of is not among them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -23,9 +25,10 @@ from sharing.model.image import (
 )
 from sharing.model.types import TypeKind
 from sharing.static import numbers
-from sharing.static.callees import function_name, names_of_callees
+from sharing.static.callees import function_at, function_name, names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
+from sharing.static.handedobjects import HELD, Handed, Told
 from sharing.static.phases import program_point
 
 MAX_RECORDS = 256  # of one image: with more, those behind the first pointers
@@ -34,13 +37,14 @@ _WRITES = (AccessKind.STORE, AccessKind.RMW)
 
 
 class HeapRecord(msgspec.Struct, frozen=True):
-    """One object.  ``pointer`` is the address of the static pointer to it; ``size`` in bytes, 0 unknown.
+    """One object.  ``pointer`` is the address of the static pointer to it, or of the call that makes it.
 
+    ``size`` in bytes, 0 unknown.
     ``alignment`` is what its allocator promises; ``type`` the name of the record in debug information, "" unknown.
     """
 
     pointer: int
-    name: str  # of the pointer
+    name: str  # of the pointer, or of the argument that leads to it
     type: str
     kind: str  # "struct ", "class " or "" in front of the type's name
     size: int
@@ -49,14 +53,40 @@ class HeapRecord(msgspec.Struct, frozen=True):
     made: str  # in words
 
 
-def heap_records(image: Image, calls: CallGraph) -> list[HeapRecord]:
-    """The objects that are one each, by the address of their pointers."""
+def heap_records(told: Told, calls: CallGraph) -> list[HeapRecord]:
+    """The objects that are one each: by the address of their pointers, then those that threads are handed."""
+    image, handed = told.image, told.handed
     held = image.behind.held
-    pointers = np.unique(image.behind.sites["target"] >> np.uint64(HELD_OFFSET_BITS) & _ADDRESSES)
+    pointers = np.unique(holders(np.concatenate([image.behind.sites["target"], told.sites["target"]])))
     pointers = pointers[among(pointers, held["variable"])]
     fixed = [pointer for pointer in pointers.tolist() if _is_fixed(image, calls, pointer)]
-    found = (_record(image, pointer) for pointer in fixed[:MAX_RECORDS])
-    return [record for record in found if record is not None]
+    found = [_record(image, pointer) for pointer in fixed[:MAX_RECORDS]]
+    records = [record for record in found if record is not None]
+    known = {ip for record in records for ip in record.calls}
+    return records + _handed_records(image, calls, [one for one in handed if _holder(one.data) not in known])
+
+
+def _holder(target: int | None) -> int:
+    return 0 if target is None else int(holders(np.array([target], np.uint64))[0])
+
+
+def _handed_records(image: Image, calls: CallGraph, handed: Sequence[Handed]) -> list[HeapRecord]:
+    """The objects that code which runs once makes, outside of loops, and starts threads with."""
+    entries: dict[int, dict[str, None]] = {}
+    for one in handed:
+        if one.starts and one.data is not None and one.data & int(HELD):
+            row = int(function_at(image, np.array([one.entry], np.uint64))[0])
+            entries.setdefault(_holder(one.data), {})[function_name(image, row)] = None
+    made = image.calls[among(image.calls["ip"], np.array(list(entries), np.uint64))]
+    once = calls.phases.starts_once(made["function"]) & (made["loop_depth"] == 0)
+    records = []
+    for ip, function in made[["ip", "function"]][once][:MAX_RECORDS].tolist():
+        size, alignment, name = _allocation(image, ip)
+        if alignment:
+            words = f"the argument of {' and '.join(list(entries[ip])[:2])}"
+            made_by = f"{name} in {function_name(image, function)}"
+            records.append(HeapRecord(ip, words, "", "", size, alignment, (ip,), made_by))
+    return records
 
 
 _ADDRESSES = np.uint64((1 << HELD_ADDRESS_BITS) - 1)

@@ -35,6 +35,11 @@ class Phases(msgspec.Struct, frozen=True):
         result: Bools = self.alone[function] | (where < self.first[function]) | (where > self.last[function])
         return result
 
+    def starts_once(self, function: npt.NDArray[Any]) -> Bools:
+        """Which functions start threads, and are run once, by the main thread alone."""
+        result: Bools = self.first[function] > 0
+        return result
+
 
 def program_point(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
     """Position of sites or calls in their functions' control flow: block order, then offset."""

@@ -46,7 +46,6 @@ PLAIN = {
     "AFTER": "",
 }
 STATIC = "static struct pool shared __attribute__((aligned(64))); struct pool *pool = &shared;"
-SOME = "for (int i = 0; i < 8; i++) "
 
 
 def found(folder: Path, **changed: str) -> list[Finding]:
@@ -73,3 +72,46 @@ def locked(by: str) -> dict[str, str]:
 def test_locks_that_threads_take_around_a_static_object(tmp_path: Path, lock: str) -> None:
     assert found(tmp_path, OBJECTS=STATIC) != []
     assert found(tmp_path, OBJECTS=STATIC, **locked(lock)) == []
+
+
+def test_members_of_a_new_object_that_two_threads_are_handed(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path)
+    assert [p.name.rpartition("+")[2] for p in finding.participants[:2]] == ["0x8", "0x10"]
+    assert finding.severity is Severity.MEDIUM
+    assert "3 of the 4 offsets" in finding.message
+    words = " ".join(e.text for e in finding.evidence)
+    assert "the argument of produce and consume leads to, made by malloc in main" in words
+
+
+def test_not_members_that_are_a_line_apart(tmp_path: Path) -> None:
+    assert found(tmp_path, MEMBERS="long in; char apart[64]; long out;") == []
+
+
+@pytest.mark.parametrize("lock", ["&lock", "&pool->own"])
+def test_not_members_that_change_under_one_lock(tmp_path: Path, lock: str) -> None:
+    assert found(tmp_path, **locked(lock)) == []
+
+
+@pytest.mark.parametrize(
+    ("objects", "starts"),
+    [
+        ("struct pool *pool, *other;", "START(pool = NEW, produce) START(other = NEW, consume)"),
+        ("struct pool *pool = NEW, *other = NEW;", "START(pool, produce) START(other, produce) START(pool, consume)"),
+        ("struct pool *pool;", "REPEAT { pool = NEW; START(pool, produce) START(pool, consume) }"),
+        (
+            "struct pool *pool = calloc(8, sizeof *pool);",
+            "REPEAT { START(pool + i, produce) START(pool + i, consume) }",
+        ),
+        ("struct pool *pool = NEW;", 'START(pool, produce) START(pool, consume) START(getenv("POOL"), consume)'),
+        ("struct pool *pool = NEW;", "START(pool, produce) START(pool, consume) consume(NEW);"),
+    ],
+)
+def test_not_where_entries_may_have_objects_of_their_own(tmp_path: Path, objects: str, starts: str) -> None:
+    macros = (
+        "int used = 0;\n#define NEW malloc(sizeof *pool)\n"
+        "#define REPEAT for (int i = 0; i < 8; i++)\n"
+        "#define START(object, entry) pthread_create(threads + used++, 0, entry, object);\n"
+    )
+    one = {"OBJECTS": f"{macros}struct pool *pool = NEW;", "STARTS": "START(pool, produce) START(pool, consume)"}
+    assert found(tmp_path, **one) != []
+    assert found(tmp_path, OBJECTS=macros + objects, STARTS=starts) == []
