@@ -55,12 +55,9 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
 
 
 def _own_start(elf: ElfFile) -> int | None:
-    """Where a program's thread-local storage starts, from the thread pointer; None where that is not known.
-
-    On x86-64 it ends at the pointer, rounded up to its alignment (ELF Handling for Thread-Local Storage, 3.4.6).
-    """
+    """Where a program's thread-local storage starts, from the thread pointer; None where that is not known."""
     blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
-    if elf.arch.name != "x86-64" or len(blocks) != 1:
+    if not elf.machine.tls_ends_at_pointer or len(blocks) != 1:
         return None
     size, align = int(blocks[0]["size"]), max(int(blocks[0]["align"]), 1)
     return -(-(-size // align) * align)

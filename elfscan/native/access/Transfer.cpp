@@ -126,11 +126,12 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   }
   if (!Whole)
     return Some;
-  if (E.Where.isNumber() && E.Where.IsAddress)
+  if (E.Where.isNumber() && E.Where.IsAddress) {
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);
     else if (P.inData(E.Where.Base) && !Some.IsOwn)
       return Value::pointee(E.Where.Base, Origin);
+  }
   return Some;
 }
 

@@ -113,7 +113,9 @@ class Machine:
     that code does not go on behind, besides direct jumps.
     ``addresses``: how code refers to code.  ``gcc``, ``section_anchors`` (by default from -O1
     on) and ``large_array`` (from so many bytes on an array is aligned to as many; 0: never) say how compilers place
-    variables.  ``sampler``: what profiles can be measured with besides events.
+    variables.  ``tls_ends_at_pointer``: a program's thread-local storage ends at the thread pointer, rounded up to its
+    alignment (variant II of ELF Handling for Thread-Local Storage, 3.4).  ``sampler``: what profiles can be measured
+    with besides events.
     """
 
     e_machine: int
@@ -143,5 +145,6 @@ class Machine:
     addresses: CodeAddresses | None = None
     gcc: GccAlignment | None = None
     section_anchors: bool = False
+    tls_ends_at_pointer: bool = False
     large_array: int = 0
     sampler: MemorySampler | None = None

@@ -61,6 +61,7 @@ ROWS = (
         "x86-64",
         line_size=64,
         pair_size=128,
+        tls_ends_at_pointer=True,
         unames=("x86_64",),
         targets=(Target("x86_64", 64, "little"),),
         page_sizes=_PAGES,
