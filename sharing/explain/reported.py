@@ -63,6 +63,8 @@ def _was_reported(draft: Draft, view: BuildView, before: list[Draft]) -> bool:
         other = int(view.partner[row])
         if other < 0 and not view.told[row]:
             return any(d.rule == draft.rule for d in before)
+        if other >= 0 and view.here.inferred[row] != view.there.inferred[other]:
+            return True  # one file has names and the other none: an audit says less of it, whatever the code does
         place = offset_there(view, row, actor)
         if place == MISSING:
             return False

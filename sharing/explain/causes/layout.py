@@ -328,7 +328,9 @@ def _blame(
         first, last = sorted(kept)
         apart = blame.between(shifts, first, last)
         if sum(c.bytes for c in apart):
-            return apart, pairs  # their distance changed
+            if any(c.share is not Share.ALIGNMENT for c in apart):
+                return apart, pairs  # their distance changed
+            kept = [last]  # padding between them became other as all in front of the second moved
     if not kept:
         return (), pairs
     if blame.section_shift(shifts, next(p for p in pairs if p >= 0)) % builds.line_size:
