@@ -1,8 +1,9 @@
 """``check`` on small programs, from source alone: what is expected is written in each, and nothing else may be found.
 
 ``// expect: RULE SEVERITY NAME...`` names the participants that the finding must have, ``// no-finding`` says that the
-default report is empty.  ``// ARGS:`` are compiler flags.  Notes and what is only fragile do not count.  The programs
-of tests/e2e are held to the same verdicts that their binaries get.
+default report is empty; ``// expect-of-source:`` stands where source calls otherwise what is found.  ``// ARGS:`` are
+compiler flags.  Notes and what is only fragile do not count.  The programs of tests/e2e are held to the same verdicts
+that their binaries get.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def words(source: Path, tag: str) -> list[list[str]]:
 
 
 def expectations(source: Path) -> list[list[str]]:
-    wanted = words(source, "expect")
+    wanted = words(source, "expect-of-source") or words(source, "expect")
     assert bool(wanted) != ("// no-finding" in source.read_text().splitlines()), source.name
     return wanted
 
