@@ -7,6 +7,8 @@ what is passed through memory or returned is not followed.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
@@ -128,15 +130,17 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     names = names_of_callees(image, callees)
     by_name = {int(callees[i]): [_Effect(r, _EFFECT[e], 0) for _, r, e in knowledge.lock_calls(names[i])]
                for i in knowledge.lock_callees(names)}  # fmt: skip
+    # What waits gives a lock back as it was.
+    effects = {
+        callee: [effect for effect in some if effect.effect != INIT]
+        for callee, some in (known | by_name).items()
+        if not any(knowledge.locks[effect.row].kind in COMPANIONS for effect in some)
+    }
     out: list[tuple[int, ...]] = []
-    for callee, effects in (known | by_name).items():
-        # What waits gives a lock back as it was.
-        if any(knowledge.locks[effect.row].kind in COMPANIONS for effect in effects):
-            continue
-        for call in calls[calls["callee"] == callee]:
-            at = int(call["ip"]), 0, int(call["function"])
-            where = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"])
-            out += [(*at, e.row, e.effect, *where) for e in effects if e.effect != INIT]
+    for call in calls[among(calls["callee"], np.array(list(effects), np.uint64))]:
+        at = int(call["ip"]), 0, int(call["function"])
+        where = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"])
+        out += [(*at, effect.row, effect.effect, *where) for effect in effects[int(call["callee"])]]
     return distinct(np.array(out, LOCK_DTYPE)) if out else np.empty(0, LOCK_DTYPE)
 
 
@@ -206,27 +210,50 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
 
     Addresses are signed as in the arguments: a kernel's have the top bit.
     """
-    callees = distinct(image.args["callee"])
-    names = names_of_callees(image, callees)
-    asked = {*knowledge.thread_starters(names), *knowledge.callers_back(names)}
-    known = {int(callees[at]): handed for at in sorted(asked) if (handed := handing(knowledge, names[at]))}
-    rows = image.args[among(image.args["callee"], np.array(list(known), np.uint64))]
-    given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
-    for ip, callee, value, _, arg, kind, source, _ in rows.tolist():
-        if kind == ArgKind.ADDRESS:
-            given.setdefault((ip, callee), {})[arg] = (value, source)
     found = []
-    for (_, callee), values in given.items():
-        for at, data, parameter in known[callee]:
-            if at in values and data in values:
-                entry = np.array([values[at][0] & ADDRESS_MASK], np.uint64)
-                row = int(function_at(image, entry)[0])
-                if row >= 0:
-                    found.append((row, *values[data], parameter))
+    for one in handovers(image, knowledge, image.args):
+        if one.data is not None:
+            row = int(function_at(image, np.array([one.entry], np.uint64))[0])
+            if row >= 0:
+                found.append((row, *one.data, one.parameter))
     return list(dict.fromkeys(found))
 
 
-def handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
+class Handover(NamedTuple):
+    """A call that starts a thread, or calls a function back, and what it hands to it."""
+
+    ip: int
+    at: int  # its argument that is the function
+    entry: int  # address of that function
+    argument: int  # its argument that is the data
+    data: tuple[int, int] | None  # (address, signed as in the arguments; bytes between elements or 0); None unknown
+    parameter: int  # the data's number among the arguments of the function
+    starts: bool  # a thread
+
+
+def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]:
+    """Of ``args``, rows as of the image's, those that hand over a function that is known, with what it is handed."""
+    callees = distinct(image.args["callee"])
+    names = names_of_callees(image, callees)
+    starters = set(knowledge.thread_starters(names))
+    known = {
+        int(callees[at]): (at in starters, handed)
+        for at in sorted({*starters, *knowledge.callers_back(names)})
+        if (handed := _handing(knowledge, names[at]))
+    }
+    rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
+    given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+    for ip, callee, value, _, arg, _, source, _ in rows.tolist():
+        given.setdefault((ip, callee), {})[arg] = (value, source)
+    return [
+        Handover(ip, at, values[at][0] & ADDRESS_MASK, data, values.get(data), parameter, known[callee][0])
+        for (ip, callee), values in given.items()
+        for at, data, parameter in known[callee][1]
+        if at in values and not values[at][1]  # an element of a table is any function of it
+    ]
+
+
+def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
     """What a function of this name hands on: (the argument that is a function, its data, as which argument of it)."""
     start = knowledge.thread_start(name)
     rows: list[ThreadRow | CallbackRow] = [*knowledge.callbacks(name)]

@@ -13,10 +13,9 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among
 from sharing.model.image import HELD_ADDRESS_BITS, HELD_OFFSET_BITS, ArgKind, Image, Table
-from sharing.static.callees import names_of_callees
-from sharing.static.flow import ADDRESS_MASK, handing, through_starts
+from sharing.static.flow import ADDRESS_MASK, handovers, through_starts
 
 HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target that is behind a pointer
 
@@ -57,26 +56,13 @@ def told_apart(image: Image, knowledge: Knowledge) -> Told:
 
 
 def _handed(image: Image, knowledge: Knowledge) -> list[Handed]:
-    callees = distinct(image.args["callee"])
-    names = names_of_callees(image, callees)
-    starters = set(knowledge.thread_starters(names))
-    known = {
-        int(callees[at]): (at in starters, ways)
-        for at in sorted({*starters, *knowledge.callers_back(names)})
-        if (ways := handing(knowledge, names[at]))
-    }
-    both = np.concatenate([image.args, image.behind.args])
-    both = both[among(both["callee"], np.array(list(known), np.uint64)) & (both["kind"] == ArgKind.ADDRESS)]
-    given: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
-    for ip, callee, value, _, arg, _, source, _ in both.tolist():
-        if not source:
-            given[ip, callee][arg] = value & ADDRESS_MASK
-    return [
-        Handed(ip, at, values[at], data, values.get(data), known[callee][0])
-        for (ip, callee), values in given.items()
-        for at, data, _ in known[callee][1]
-        if at in values
-    ]
+    """Elements of an array are not told apart: of these nothing is known."""
+    found = handovers(image, knowledge, np.concatenate([image.args, image.behind.args]))
+    return [Handed(one.ip, one.at, one.entry, one.argument, _address(one.data), one.starts) for one in found]
+
+
+def _address(data: tuple[int, int] | None) -> int | None:
+    return None if data is None or data[1] else data[0] & ADDRESS_MASK
 
 
 def _of_several(image: Image, handed: list[Handed]) -> set[int]:

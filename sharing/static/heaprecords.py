@@ -58,7 +58,7 @@ def heap_records(told: Told, calls: CallGraph) -> list[HeapRecord]:
     image, handed = told.image, told.handed
     held = image.behind.held
     pointers = np.unique(holders(np.concatenate([image.behind.sites["target"], told.sites["target"]])))
-    pointers = pointers[among(pointers, held["variable"])]
+    pointers = pointers[among(pointers, held["variable"][_makes(image, held)])]
     fixed = [pointer for pointer in pointers.tolist() if _is_fixed(image, calls, pointer)]
     found = [_record(image, pointer) for pointer in fixed[:MAX_RECORDS]]
     records = [record for record in found if record is not None]
@@ -93,7 +93,7 @@ _ADDRESSES = np.uint64((1 << HELD_ADDRESS_BITS) - 1)
 
 
 def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
-    """Whether the pointer is set to new objects alone, and by nobody once threads that use it run."""
+    """Whether a pointer to a new object is set to such alone, and by nobody once threads that use it run."""
     sites, size = image.sites, np.uint64(image.arch.pointer_size)
     row = image.variable_at(pointer)
     if row < 0:
@@ -111,7 +111,7 @@ def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
     others = stores[~among(stores["ip"], new)]
     if (others["flags"] & SiteFlag.CLEARS == 0).any():
         return False
-    return bool(len(new)) and bool(_seldom(image, calls, stores[among(stores["ip"], new)]).all())
+    return bool(_seldom(image, calls, stores[among(stores["ip"], new)]).all())
 
 
 def _makes(image: Image, held: Table) -> npt.NDArray[np.bool_]:
