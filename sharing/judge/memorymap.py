@@ -25,6 +25,7 @@ from sharing.model.memorymap import (
 )
 from sharing.static.callees import function_name
 from sharing.static.correlate import Accesses
+from sharing.static.shapes import Shapes, lock_at
 
 MAX_ACCESSES = 500_000  # summed rows: beyond, the page would not open
 MAX_MEMBERS = 400  # of one type
@@ -40,7 +41,7 @@ def memory_map(passes: Passes, line_size: int, target: str = "") -> MemoryMap:
     summed = _Summed(passes.accesses)
     functions, function_row = np.unique(summed.function, return_inverse=True)
     masks, reached = np.unique(passes.calls.mask[functions], return_inverse=True)
-    types = _Types(image)
+    types = _Types(image, Shapes(image, passes.knowledge))
     heat = _heat(profiled)
     sections = [
         _section(image, section, summed, function_row, heat, types)
@@ -120,8 +121,8 @@ def _heat(profiled: Profiled) -> tuple[npt.NDArray[np.uint64], Numbers, Numbers]
 class _Types:
     """Types in the order in which they are met; ``told`` is what the map says of them."""
 
-    def __init__(self, image: Image) -> None:
-        self._image = image
+    def __init__(self, image: Image, shapes: Shapes) -> None:
+        self._image, self._shapes = image, shapes
         self._number: dict[int, int] = {}
         self._members = 0
         self.told: list[MapType] = []
@@ -139,7 +140,14 @@ class _Types:
         scalar = len(members) == 1 and not members[0].path and not members[0].stride
         if scalar or self._members > MAX_ALL_MEMBERS:
             return []
-        told = [MapMember(m.path, m.offset, m.size, m.type_name, m.stride, m.count) for m in members[:MAX_MEMBERS]]
+        locks = list(self._shapes.locks(row))
+        told = [MapMember(p.path, p.offset, p.size, p.type_name, p.stride, p.count) for p in locks if p.path]
+        told += [
+            MapMember(m.path, m.offset, m.size, m.type_name, m.stride, m.count)
+            for m in members
+            if not lock_at(locks, m.offset)  # what is inside a lock is its library's own
+        ]
+        told = sorted(told, key=lambda member: member.offset)[:MAX_MEMBERS]
         self._members += len(told)
         return told
 

@@ -64,6 +64,19 @@ def test_the_slider_has_both_places_of_each_box() -> None:
     assert shares == [pytest.approx([32 / 128, 0], abs=1e-3), pytest.approx([80 / 128, 48 / 128], abs=1e-3)]
 
 
+def test_the_first_pair_of_a_cause_is_in_sight_and_the_others_are_folded() -> None:
+    found = moved()
+    (cause,) = found.causes
+    both = (*cause.new_line_mates, msgspec.structs.replace(cause.new_line_mates[0], line_size=128))
+    page = EXPLAIN_EMITTERS["html"].render(
+        msgspec.structs.replace(found, causes=(msgspec.structs.replace(cause, new_line_mates=both),)), RenderOptions()
+    )
+    before, folded = page.split("<summary>1 more pair in both layouts</summary>")
+    assert "pair 1 in both layouts" in before
+    assert "pair 2 in both layouts" in folded.split("</details>")[0]
+    assert "more pair" not in EXPLAIN_EMITTERS["html"].render(found, RenderOptions())
+
+
 def test_a_pair_of_which_nothing_is_told_has_no_picture() -> None:
     """The list of runs is cut: a variable in none of them may have moved all the same."""
     found = moved(told=2)

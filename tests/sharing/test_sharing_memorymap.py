@@ -96,6 +96,20 @@ def test_a_lock_is_locked_and_not_written() -> None:
     assert (".bss", 0, "worker", Verb.LOCKS) in accesses(drawn(b))
 
 
+def test_a_lock_in_a_record_is_one_member_whatever_its_library_keeps_in_it() -> None:
+    b = Builder()
+    threads(b, "worker")
+    number, word = b.base("int", 4), b.base("long", 8)
+    inner = b.struct("__pthread_mutex_s", 40, ("__lock", 0, number), ("__list", 24, word))
+    lock = b.typedef("pthread_mutex_t", inner)
+    record = b.struct("table", 48, ("lock", 0, lock), ("first", 40, word))
+    b.function("worker").rmw("one", loop=1)
+    b.variable("one", 48, type=record)
+    (told,) = drawn(b).types
+    assert [(member.path, member.offset, member.size) for member in told.members] == [("lock", 0, 40), ("first", 40, 8)]
+    assert told.members[0].type == "pthread_mutex_t"
+
+
 def test_a_type_is_told_once_with_its_members() -> None:
     b = Builder()
     threads(b, "worker")
