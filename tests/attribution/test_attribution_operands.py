@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,10 @@ from tests.attribution.conftest import Snippet
 
 Assemble = Callable[..., Snippet]
 AX, CX, DX, DI, SI, SP = 0, 2, 3, 5, 4, 7
+
+
+def accesses(code: Snippet) -> list[Any]:
+    return [o for o in code.operands if not o["flags"] & OperandFlag.IMPLICIT]
 
 
 def test_the_instruction_before_is_charged(assemble: Assemble) -> None:
@@ -54,7 +59,7 @@ def test_addresses_in_the_file_are_resolved(assemble: Assemble) -> None:
 )
 def test_constant_steps_and_copies_are_undone(assemble: Assemble, text: str, register: int, displacement: int) -> None:
     code = assemble(text, "here")
-    own = [o for o in code.operands if not o["flags"] & OperandFlag.IMPLICIT]
+    own = accesses(code)
     assert [(o["base"], o["displacement"], o["holds"]) for o in own] == [(register, displacement, Holds.YES)]
 
 
@@ -72,6 +77,40 @@ def test_constant_steps_and_copies_are_undone(assemble: Assemble, text: str, reg
 def test_a_register_that_was_overwritten_is_not_used(assemble: Assemble, text: str) -> None:
     code = assemble(text, "here")
     assert code.operands[0]["holds"] == Holds.OVERWRITTEN
+
+
+@pytest.mark.parametrize(
+    ("text", "register", "displacement"),
+    [
+        ("movslq %ecx,%rdx\nadd $1,%ecx\nmov (%rdi,%rdx,4),%edx\nhere: ret", CX, -4),
+        ("mov %ecx,%edx\nmov (%rdi,%rdx,4),%edx\nlea 2(%rcx),%ecx\nhere: ret", CX, -8),
+        ("movslq %eax,%rdx\nmov %rdx,%rcx\nmov (%rdi,%rdx,4),%edx\nhere: ret", CX, 0),  # extended as well
+    ],
+)
+def test_an_int_that_was_extended_for_an_index_still_says_it(
+    assemble: Assemble, text: str, register: int, displacement: int
+) -> None:
+    (at,) = accesses(assemble(text, "here"))
+    assert (at["base"], at["index"], at["displacement"], at["holds"]) == (DI, register, displacement, Holds.YES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "movzbl %cl,%edx\nmov (%rdi,%rdx,4),%edx\nhere: ret",  # the rest of the register is anything
+        "movslq %ecx,%rdx\nmov (%rdi,%rdx,4),%edx\nadd %eax,%ecx\nhere: ret",
+        "lea v(%rip),%rax\nmov %eax,%edx\nmov (%rdi,%rdx,4),%edx\nhere: ret",  # half of an address
+    ],
+)
+def test_a_part_of_a_register_says_no_index(assemble: Assemble, text: str) -> None:
+    (at,) = accesses(assemble(text, "here"))
+    assert at["holds"] != Holds.YES
+
+
+def test_aarch64_says_an_index_by_the_int_that_it_was_extended_from(assemble: Assemble) -> None:
+    text = "sxtw x3,w2\nadd w2,w2,#1\nldr w3,[x1,x3,lsl #2]\nhere: ret"
+    at = assemble(text, "here", architecture="aarch64").before("here")
+    assert (at["base"], at["index"], at["displacement"], at["holds"]) == (1, 2, -4, Holds.YES)
 
 
 def test_a_loop_comes_from_its_branch_rather_than_from_above(assemble: Assemble) -> None:

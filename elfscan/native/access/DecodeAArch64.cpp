@@ -300,6 +300,7 @@ void AArch64Decoder::computation(Op &Out) {
       Out.ImmIsValue = true;
       result(Out, Dst, Transfer::Constant);
     } else if (isFollowed(Src.Number) || Src.Number == ZeroReg) {
+      Out.OfHalf = Src.Width == 4;
       result(Out, Dst, Src.Width == 8 ? Transfer::Move : Transfer::Extend);
     }
     return;
@@ -349,6 +350,7 @@ void AArch64Decoder::computation(Op &Out) {
     return;
   case ARM64_INS_SXTW:
   case ARM64_INS_UXTW:
+    Out.OfHalf = true;
     result(Out, Dst, Transfer::Extend);
     return;
   case ARM64_INS_MUL:

@@ -196,8 +196,10 @@ void RiscVDecoder::immediate32(uint32_t Word, Op &Out) {
   switch (funct3(Word)) {
   case 0: // addiw; with 0 it is sext.w
     Out.Imm = immediateI(Word);
-    if (Out.Imm == 0)
+    if (Out.Imm == 0) {
+      Out.OfHalf = true;
       return result(Word, Transfer::Extend, Out);
+    }
     narrow(Out);
     return result(Word, Transfer::Add, Out);
   case 1: // slliw, and slli.uw of Zba
@@ -247,6 +249,7 @@ void RiscVDecoder::registers32(uint32_t Word, Op &Out) {
   case 0: // addw
     if (Left == Zero || Right == Zero) {
       Out.Src = followed(Left == Zero ? Right : Left);
+      Out.OfHalf = true;
       return result(Word, Transfer::Extend, Out);
     }
     narrow(Out);

@@ -161,6 +161,7 @@ void X86Decoder::moved(const cs_x86 &X, Op &Out) {
       result(Out, Dst, Transfer::Load);
     } else if (Src.Number != NoReg) {
       Out.Src = Src.Number;
+      Out.OfHalf = Src.Width == 4;
       result(Out, Dst, Src.Width == 8 ? Transfer::Move : Transfer::Extend);
     }
     return;
@@ -263,6 +264,7 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
       result(Out, Dst, Transfer::Load);
     } else {
       Out.Src = Src.Number;
+      Out.OfHalf = Src.Width == 4;
       result(Out, Dst, Transfer::Extend);
     }
     return;

@@ -51,15 +51,20 @@ void addResult(const Op &O, Effect &E) {
     else if (O.Src == ZeroReg)
       addValue(E, {O.Dst, NoReg, false, 0});
     return;
+  case Transfer::Extend:
+    if (FromRegister && O.OfHalf)
+      addValue(E, {O.Dst, O.Src, false, 0, true});
+    return;
   case Transfer::Add:
-    if (FromRegister && O.Src2 == NoReg && O.Width == 8)
-      addValue(E, {O.Dst, O.Src, false, O.Imm});
+    if (FromRegister && O.Src2 == NoReg && O.Width >= 4)
+      addValue(E, {O.Dst, O.Src, false, O.Imm, O.Width == 4});
     return;
   case Transfer::Lea: {
     const MemOperand &M = O.Mem[0];
-    if (O.Width == 8 && M.Index == NoReg && M.Base != OtherReg &&
+    if (O.Width >= 4 && M.Index == NoReg && M.Base != OtherReg &&
         !(M.Flags & MemSegment))
-      addValue(E, {O.Dst, M.Base, (M.Flags & MemPcRelative) != 0, M.Disp});
+      addValue(E, {O.Dst, M.Base, (M.Flags & MemPcRelative) != 0, M.Disp,
+                   O.Width == 4});
     return;
   }
   default:

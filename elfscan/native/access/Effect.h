@@ -37,6 +37,7 @@ struct KnownValue {
   int8_t Source = NoReg;
   bool IsAddress = false; ///< Constant is an address of the file
   int64_t Constant = 0;
+  bool IsHalf = false; ///< of 4 bytes: the same only of small numbers
 };
 
 struct Effect {

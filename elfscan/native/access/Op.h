@@ -120,6 +120,7 @@ struct Op {
   int8_t Factor = NoReg;
   bool Narrow = false;      ///< Src2 is extended from 8 or 16 bits
   bool SignExtends = false; ///< the 4 bytes of Width, else the rest is zero
+  bool OfHalf = false;      ///< what is extended are the lower 4 bytes of Src
   bool IsUnknown = false;   ///< only Length and Clobbers are known
   uint8_t Shift = 0;
   uint8_t MemCount = 0;

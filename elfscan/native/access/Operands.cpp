@@ -37,6 +37,9 @@ std::vector<int8_t> byPerfNumber(const Convention &C) {
 struct OperandWriter::Number {
   int32_t Value = 0;
   uint64_t Offset = 0;
+  /// Only the lower 4 bytes are known to: an index of type int is extended
+  /// before it is used, and counted on at its own size.
+  bool IsHalf = false;
 };
 
 struct OperandWriter::Values {
@@ -65,7 +68,10 @@ struct OperandWriter::Values {
       Number N = {V.IsAddress ? LinkNumber : PlainNumber, 0};
       if (V.Source != NoReg)
         N = get(V.Source);
-      Results[I] = {N.Value, N.Offset + uint64_t(V.Constant)};
+      bool IsHalf = N.IsHalf || V.IsHalf;
+      if (IsHalf && N.Value == LinkNumber)
+        N = {Next++, 0};
+      Results[I] = {N.Value, N.Offset + uint64_t(V.Constant), IsHalf};
     }
     for (uint32_t Left = E.Writes; Left; Left &= Left - 1)
       set(int8_t(std::countr_zero(Left)), {Next++, 0});
@@ -73,11 +79,13 @@ struct OperandWriter::Values {
       set(E.Values[I].Dst, Results[I]);
   }
 
-  /// The register that holds a value, the last of several.
-  int8_t holder(int32_t Value) const {
-    for (size_t I = Seen.size(); I-- > 0;)
-      if (Of[Seen[I]].Value == Value)
-        return Seen[I];
+  /// The register that holds a value, the last of several; one that holds as
+  /// much of it first.
+  int8_t holder(const Number &N) const {
+    for (bool IsHalf : {N.IsHalf, !N.IsHalf})
+      for (size_t I = Seen.size(); I-- > 0;)
+        if (Of[Seen[I]].Value == N.Value && Of[Seen[I]].IsHalf == IsHalf)
+          return Seen[I];
     return NoReg;
   }
 };
@@ -199,7 +207,7 @@ OperandWriter::Place OperandWriter::computed(const Place &P,
         Out.Held = Holds::Never;
       Out.IsLink = true;
     } else if (N.Value != PlainNumber) {
-      RegNow = AtSample.holder(N.Value);
+      RegNow = AtSample.holder(N);
       if (RegNow == NoReg)
         Out.Held = std::max(Out.Held, Holds::Overwritten);
       else

@@ -85,7 +85,7 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Next.Held = false;
   Effect E = B.effect(Set.Row);
   for (const KnownValue &V : E.values()) {
-    if (V.Dst != From.Reg || (V.Source == NoReg && !V.IsAddress))
+    if (V.Dst != From.Reg || V.IsHalf || (V.Source == NoReg && !V.IsAddress))
       continue;
     Next.Reg = V.Source;
     Next.Offset = wrapAdd(Next.Offset, V.Constant);
@@ -170,7 +170,7 @@ void OriginFinder::readStores() {
   for (uint32_t At = 0; At < B.size(); ++At) {
     Effect E = B.effect(At);
     for (const KnownValue &V : E.values())
-      if (V.Source == Stack)
+      if (V.Source == Stack && !V.IsHalf)
         FrameRegisters |= bit(V.Dst);
     for (const MemOperand &M : E.memory())
       if (M.Kind != Access::Load && isFollowed(M.Base))
