@@ -128,8 +128,7 @@ def build(one: Build) -> None:
     database = where / "compile_commands.jsonl"
     cc, cxx = (wrapper(where / name, name, database) for name in ("gcc", "g++"))
     flags = f"-g -O2 -ffile-prefix-map={source}=."
-    # What a makefile writes of the day and the machine into the program stays the same.
-    environment = {"SOURCE_DATE_EPOCH": "1700000000", "HOSTNAME": "here"}
+    environment = same_everywhere(where)
     for command in one.before:
         _run(tuple(part.format(flags=flags) for part in command), source, environment)
     for command in one.commands:
@@ -142,6 +141,11 @@ def build(one: Build) -> None:
     listed.write_text(json.dumps(list({row["file"]: row for row in rows}.values()), indent=1))
     facts = gather_facts(FactsRequest(database=str(listed)), ProjectConfig(), where)
     shutil.copy2(facts, f"{program}.facts")
+
+
+def same_everywhere(where: Path) -> dict[str, str]:
+    """An environment in which makefiles write the same day, machine and git repository into a program."""
+    return {"SOURCE_DATE_EPOCH": "1700000000", "HOSTNAME": "here", "GIT_CEILING_DIRECTORIES": str(where)}
 
 
 def wrapper(path: Path, compiler: str, database: Path) -> Path:

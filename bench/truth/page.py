@@ -28,8 +28,8 @@ HEAD = f"""# How far the estimates of the code can be trusted
 Without a run, `linemate audit` estimates what is executed how often and on which threads. Here these estimates are held
 against exact counts of real programs: callgrind counted each instruction of each thread under a load
 (`bench/truth/programs`), and `testdata/truth` keeps what it counted. `.venv/bin/python -m bench.truth score` judges
-the same files by their code alone, compares, and writes this page; `misses NAME` lists what is wrong and why. Programs
-are Debian's, without symbols, but for those that were built here.
+the same files by their code alone, compares, and writes this whole page, so that all of it is of one tree.
+`misses NAME` lists what is wrong and why. Programs are Debian's, without symbols, but for those that were built here.
 
 **What is true.** A line is shared when two threads use bytes of different things on it, one of them writes, both at
 least {busy_rate():.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
@@ -47,7 +47,7 @@ of one project: what is fitted on one of them is not judged by another.
 def page(compared: Sequence[Compared]) -> str:
     """Tables of all programs, then the misses of each."""
     rows = [(one, score) for one in compared for score in one.scores]
-    parts = [HEAD, *_ways(compared), *_heat(rows), *_findings(rows), *_reach(rows), "## Misses", ""]
+    parts = [HEAD, *_in_short(rows), *_ways(compared), *_heat(rows), *_findings(rows), *_reach(rows), "## Misses", ""]
     for one, score in rows:
         listed = [f"- {what}: {_some(names)}" for what, names in _misses(score).items() if names]
         listed += [f"- shared, and not found: `{_meeting(score, at)}`: {lost_by(score, at)}" for at in _lost(score)]
@@ -59,6 +59,24 @@ def page(compared: Sequence[Compared]) -> str:
     if left_out:
         parts += ["", "Not compared:", "", *(f"- {reason}" for reason in left_out)]
     return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def _in_short(rows: Sequence[Row]) -> list[str]:
+    """What the tables come to, in sentences."""
+    bare = _stripped(rows)
+    said = [_sum(bare, _precision(name)) for name in SEVERITIES[:4]]
+    lines, hot = _sum(bare, lambda s: s.recall), _sum(bare, lambda s: s.hot_of_most_used)
+    severities = ", ".join(
+        f"{share.part} of {share.whole} at {name}" for name, share in zip(SEVERITIES, said, strict=False) if share.whole
+    )
+    text = (
+        "**In short.** Of the lines of static storage that threads shared under these loads in Debian's programs, "
+        f"{_of(lines)} have a true finding. Of {reduce(add, said).whole} findings above a note "
+        f"{reduce(add, said).part} were true ({severities or 'none'}). {_of(hot)} variables that threads used most "
+        "together are called hot. Where few lines are shared, single findings decide a share; and what is false here "
+        "may be true under a load that runs the code more often, which the code alone cannot tell."
+    )
+    return [*textwrap.wrap(text, width=120), ""]
 
 
 def _name(one: Compared, score: Score) -> str:

@@ -14,7 +14,7 @@ import pytest
 from analyzer.run import run_facts
 from bench.truth import subject
 from bench.truth.apart import Places
-from bench.truth.build import wrapper
+from bench.truth.build import same_everywhere, wrapper
 from bench.truth.corpus import Compared
 from bench.truth.misses import misses
 from bench.truth.page import page
@@ -201,9 +201,11 @@ def test_misses_are_told_with_what_they_were_made_of(counted: Counted) -> None:
 def test_the_page_names_the_program_and_its_misses(counted: Counted) -> None:
     (one,) = scored(counted("pair.c", "-fPIE", "-pie"))
     assert "shared, and not found" not in page([Compared(MADE, (one,))])
-    missed = replace(one, found=frozenset())
+    assert "1 of 1 have a true finding" in " ".join(page([Compared(MADE, (one,))]).split())
+    missed = replace(one, found=frozenset(), recall=Share(0, 1))
     text = page([Compared(MADE, (missed,)), Compared(MADE, why_not="other: is another build here")])
     assert "| server |" in text
+    assert "0 of 1 have a true finding" in " ".join(text.split())
     assert "`line 0x4080: shared / shared+0x8" in text
     assert "- other: is another build here" in text
 
@@ -217,6 +219,20 @@ def test_the_compiler_that_writes_the_database_compiles(tmp_path: Path) -> None:
     (row,) = [json.loads(line) for line in database.read_text().splitlines()]
     assert row == {"directory": str(tmp_path), "arguments": ["gcc", "-O1", "-c", "a.c"], "file": str(source)}
     assert subprocess.run([tmp_path / "a"], check=False).returncode == 0
+
+
+def test_the_git_repository_around_is_not_that_of_what_is_built(tmp_path: Path) -> None:
+    def top(environment: dict[str, str]) -> str:
+        command = ["git", "rev-parse", "--show-toplevel"]
+        return subprocess.run(
+            command, cwd=source, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        ).stdout.strip()
+
+    source = tmp_path / "built" / "source"
+    source.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    assert top({}) == str(tmp_path)
+    assert top(same_everywhere(source.parent)) == ""
 
 
 class TestThreadsThatWereInTheirLoopsBeforeTheCounting:
