@@ -20,7 +20,7 @@ from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_row
 from reports.wording import target_name, terms
 from reports.worstfiles import SHOWN, worst_files
 from sharing.model import Confidence, Evidence, Finding, Report
-from sharing.model.finding import GUARDED
+from sharing.model.finding import GUARDED, NOT_EXERCISED
 from sharing.model.plural import count
 
 PAIR = 2  # names that a row has
@@ -74,17 +74,28 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
     return rows
 
 
+def explained(report: Report, options: RenderOptions) -> list[Finding]:
+    """The findings that have a block."""
+    return [row.worst for row in _by_profile(rows_of(report.findings))[0][: options.top]]
+
+
 def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Line]:
     """The table and the blocks of the worst rows."""
-    rows = rows_of(report.findings)
+    seen, apart = _by_profile(rows_of(report.findings))
+    rows = [*seen, *apart]
     if not rows:
         return
-    yield from _table(rows, width)
+    if seen:
+        yield from _table(seen, width)
+    if apart:
+        yield from [[]] * bool(seen)
+        yield from wrapped(f"{NOT_EXERCISED}, so from code alone:", width, "", style="bold")
+        yield from _table(apart, width, len(seen))
     yield from _files(report, width)
     explained: set[Confidence] = set()
     files = {target_name(target): target.path for target in report.targets}
     told = f" --in {shlex.quote(visible(options.saved))}" if options.saved not in ("", "-") else ""
-    for number, row in enumerate(rows[: options.top], 1):
+    for number, row in enumerate(seen[: options.top], 1):
         yield []
         file = files.get(row.worst.target) or (report.targets[0].path if len(report.targets) == 1 else "FILE")
         sure = "" if row.worst.confidence in explained else _sure(row.worst.confidence, report)
@@ -95,17 +106,23 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
     yield from wrapped(show, width, "")
 
 
+def _by_profile(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Rows of which a profile, where there is one, can say something, and the others."""
+    return [row for row in rows if row.worst.exercised], [row for row in rows if not row.worst.exercised]
+
+
 def _sure(confidence: Confidence, report: Report) -> str:
     kernel = all(target.kind.startswith("kernel") for target in report.targets)
     return f"{confidence.value}: {_SURER[confidence].format(record=_RECORD_KERNEL if kernel else _RECORD)}"
 
 
-def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
+def _table(rows: Sequence[Row], width: int, before: int = 0) -> Iterator[Line]:
+    """``before`` rows stand in a table above."""
     shown = rows[:ROWS_SHOWN]
     severities = [row.worst.severity.value for row in shown]
     lines = [line_name(row.worst.line) for row in shown]
     places = [_place(row.worst) for row in shown]
-    fixed = len(str(len(shown))) + max(map(len, severities)) + max(map(len, lines)) + 4 * 2
+    fixed = len(str(before + len(shown))) + max(map(len, severities)) + max(map(len, lines)) + 4 * 2
     ids, place = _beside_names(rows, places, width - fixed)
     left = max(width - fixed - max(map(len, ids)), NAMES_LEAST)
     room = left - place - 2 if place > 0 else left
@@ -117,7 +134,7 @@ def _table(rows: Sequence[Row], width: int) -> Iterator[Line]:
             cells.append(f"{shorten(places[number], place):<{place}}")
         cells += [f"{visible(lines[number]):<{line_width}}", ids[number]]
         yield [
-            (f"{number + 1:>{len(str(len(shown)))}}  ", "dim"),
+            (f"{before + number + 1:>{len(str(before + len(shown)))}}  ", "dim"),
             (f"{severity:<{severity_width}}", SEVERITY_STYLE[severity]),
             (f"  {'  '.join(cells)}", ""),
         ]

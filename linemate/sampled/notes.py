@@ -10,17 +10,15 @@ from collections.abc import Sequence
 
 from sharing.basics import numbers
 from sharing.judge.numbers import MIN_TIMED
-from sharing.judge.sampled.join import NOT_EXERCISED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis
-from sharing.model.finding import Confidence, Finding, Severity, Verdict
+from sharing.model.finding import NOT_EXERCISED, Confidence, Finding, Severity, Verdict
 from sharing.model.plural import count
 from sharing.model.samples import Field
 from sharing.sampled.attribution.evaluate import RegisterFile
 from sharing.sampled.lineuse.use import Totals
 
 MOST_ASKED_HZ = 10_000  # a higher one costs more than it tells: then only a longer run helps
-MAX_LISTED = 8  # findings that the load did not come to
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 _RECORD = "`linemate record`, or perf record -e cpu-clock -I -d"
@@ -59,13 +57,8 @@ def few_samples(number: int, hz: int = 0) -> str:
 
 def _not_exercised(findings: Sequence[Finding]) -> list[str]:
     """Findings of code that the load did not come to, apart from those that it speaks of."""
-    apart = [f.id for f in findings if any(e.text.startswith(NOT_EXERCISED) for e in f.evidence)]
-    if not apart:
-        return []
-    shown = ", ".join(apart[:MAX_LISTED]) + (f" and {len(apart) - MAX_LISTED} more" if len(apart) > MAX_LISTED else "")
-    return [
-        f"not exercised by this load, so that it says nothing of {count(len(apart), 'finding')} of the code: {shown}"
-    ]
+    apart = sum(not finding.exercised for finding in findings)
+    return [f"{NOT_EXERCISED}, so that it says nothing of {count(apart, 'finding')} of the code"] * bool(apart)
 
 
 def _weak(path: str, one: Attribution) -> list[str]:

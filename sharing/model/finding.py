@@ -13,6 +13,7 @@ import msgspec
 SCHEMA = "linemate-report-1"
 MOVES = "moves"  # verb of a Related that is a variable: since the base it moves the participant
 GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
+NOT_EXERCISED = "not exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
 
@@ -211,6 +212,11 @@ class Finding(msgspec.Struct, frozen=True):
     score: float = 0.0
     related: tuple[Related, ...] = ()
     target: str = ""  # the file, and in parentheses the member, where the report is of several
+
+    @property
+    def exercised(self) -> bool:
+        """Whether a profile, where there is one, came to the code of it."""
+        return not any(evidence.text.startswith(NOT_EXERCISED) for evidence in self.evidence)
 
 
 class Target(msgspec.Struct, frozen=True):

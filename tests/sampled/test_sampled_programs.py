@@ -10,10 +10,9 @@ import pytest
 
 from linemate.explaining.run import ExplainRequest, explain
 from sharing.explain.causes.layout import severity_of
-from sharing.judge.sampled.join import NOT_EXERCISED
 from sharing.model.comparison import CauseKind
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Confidence, Finding, Report, Severity, Verdict
+from sharing.model.finding import NOT_EXERCISED, Confidence, Finding, Report, Severity, Verdict
 from tests.sampled.conftest import PROGRAMS, Audit, Recorded, needs, record, report, sampled
 
 ProfileOf = Callable[[str], Path]
@@ -147,10 +146,9 @@ def test_a_run_that_did_not_come_there_does_not_clear_a_finding(seen: Audit) -> 
     found = seen("pairs.c", "global")
     others = [f for f in found.findings if f.confidence is Confidence.STATIC and "often" in f.message]
     assert others
-    assert all(f.evidence[-1].text.startswith(NOT_EXERCISED) for f in others)
+    assert not any(f.exercised for f in others)
     assert all(f.severity is Severity.LOW for f in others)
-    (apart,) = [note for note in found.coverage.notes if note.startswith(NOT_EXERCISED)]
-    assert all(f.id in apart for f in others)
+    assert [note for note in found.coverage.notes if note.startswith(NOT_EXERCISED)]
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,20 @@ import msgspec
 from sharing.basics import numbers as shared
 from sharing.judge import numbers
 from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
-from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Participant, Severity, Verdict
+from sharing.model.finding import (
+    NOT_EXERCISED,
+    OF_SHARING,
+    Confidence,
+    Evidence,
+    Finding,
+    Participant,
+    Severity,
+    Verdict,
+)
 from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.lineuse.use import Concurrency, SampledRun, Totals
 
-NOT_EXERCISED = "not exercised by this load"  # how the evidence of a finding begins whose code did not run
 _JOINED = OF_SHARING | {Verdict.SPLIT_ACCESS}
 
 
