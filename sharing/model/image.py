@@ -64,7 +64,7 @@ class SiteFlag(IntFlag):
     INDEXED = 2  # an unknown index was added: the target is the lowest byte of a series
     TRACKED = 4  # the base register was followed within the function
     VIA_CALL = 8  # done by a callee to an address that this function passed
-    RELOCATED = 16  # the operand has a relocation: the target is exact
+    BITMAP = 16  # changes a bit that code chose by number: a word of a set of bits (known from binaries only)
     CLEARS = 32  # stores zero
     WALKS = 64  # the unknown index moves on from element to element (known from source only)
     OWN = 128  # the unknown index is the running thread's: from its storage, or (source only) told by a function

@@ -65,6 +65,7 @@ class Access(msgspec.Struct, frozen=True):
     under: tuple[str, ...] = ()  # locks held there
     walks: bool = False  # the elements are taken in turn or at random, by whichever thread
     own: bool = False  # the element is the running thread's: the index is its number
+    bits: bool = False  # changes a bit of the element that it chooses by number
     spots: tuple[Spot, ...] = ()  # the busiest of its sites; none are known where it is not said
     operands: tuple[Range, ...] = ()  # of atomic sites, by address; of elements the first; none where it is not known
 

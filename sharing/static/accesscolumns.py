@@ -13,7 +13,7 @@ from sharing.static.ways import mirrors
 
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 INDEXED, ATOMIC, VIA_CALL = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.VIA_CALL)
-WALKS, OWN = int(SiteFlag.WALKS), int(SiteFlag.OWN)
+WALKS, OWN, BITMAP = int(SiteFlag.WALKS), int(SiteFlag.OWN), int(SiteFlag.BITMAP)
 
 
 class AccessColumns(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
 from sharing.model.ways import Point
-from sharing.static.accesscolumns import ATOMIC, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
+from sharing.static.accesscolumns import ATOMIC, BITMAP, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
@@ -47,6 +47,7 @@ class _Sum(msgspec.Struct):
     stride: int = 0
     walks: bool = False
     own: bool = False
+    bits: bool = False
 
 
 class Profiler:
@@ -247,6 +248,7 @@ class Profiler:
                 entry.stride = max(entry.stride, columns.stride[at])
                 entry.walks = entry.walks or bool(flags & WALKS)
                 entry.own = entry.own or bool(flags & OWN)
+                entry.bits = entry.bits or bool(flags & BITMAP)
         out = [
             Access(
                 self._names[function],
@@ -263,6 +265,7 @@ class Profiler:
                 *self._origins.where(one.busiest, besides=lock),
                 walks=one.walks,
                 own=one.own,
+                bits=one.bits,
                 spots=self._spots(one.rows),
                 operands=self._operands(one.rows) if atomic else (),
             )

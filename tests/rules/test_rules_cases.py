@@ -46,6 +46,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
             own=a.get("own", False),
+            bits=a.get("bits", False),
             operands=tuple((base + first, base + last) for first, last in a.get("operands", ())),
             spots=tuple(
                 Spot(Point(order, mirror, at), float(*weight or (100.0,)))

@@ -113,6 +113,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
         Stored.Base == 0)
       Flags |= SiteFlag::Clears;
   }
+  if (changesBits(O, M))
+    Flags |= SiteFlag::Bitmap;
   bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;
   if (IsParam) {
     if (V.Arg >= MaxParam || V.Base >= MaxParamOffset ||
@@ -146,6 +148,16 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
       O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
       Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
   (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
+}
+
+/// Is the memory a word of a set of bits, of which code chooses one by number?
+bool FunctionFlow::changesBits(const Op &O, const MemOperand &M) const {
+  if (M.Flags & MemImplicit)
+    return false;
+  if (M.Kind == Access::Store)
+    return reg(O, O.StoredAny).Bits == BitRole::Changed;
+  return M.Kind == Access::Rmw && O.BitsTo == NoReg &&
+         bitsOf(O) == BitRole::Changed;
 }
 
 /// What a memory operand names, where that is one variable.

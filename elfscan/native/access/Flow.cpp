@@ -176,10 +176,10 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
   for (unsigned R = 0; R < C.Registers; ++R) {
     const Value &Old = To.Regs[R];
     if (Old.Kind == ValueKind::Unknown && Old.IsStale >= From.Regs[R].IsStale &&
-        Old.IsOwn <= From.Regs[R].IsOwn)
+        Old.IsOwn <= From.Regs[R].IsOwn && Old.Bits <= From.Regs[R].Bits)
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
-    if (V.same(Old) && V.sameOwn(Old))
+    if (V.same(Old) && V.sameMarks(Old))
       continue;
     To.Regs[R] = V;
     Changed = true;
@@ -192,8 +192,8 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     Value V;
     if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
       V = join(S.Content, Theirs->Content, To.Walked);
-    Changed |= !V.same(S.Content) || !V.sameOwn(S.Content);
-    if (V.Kind == ValueKind::Unknown && !V.IsOwn)
+    Changed |= !V.same(S.Content) || !V.sameMarks(S.Content);
+    if (V.Kind == ValueKind::Unknown && !V.hasMarks())
       continue;
     *Kept++ = {S.Offset, V, S.Size};
   }
@@ -236,6 +236,7 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   if (Emitting)
     zeroTest(O, Index, E[0]);
   Value Result = computed(O, Origin, E);
+  BitRole Bits = bitsOf(O);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend)
     Result = inHalf(O, Result);
   if (Result.isOpaque() && Result.Origin == 0) {
@@ -267,6 +268,8 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     Now.Regs[O.Dst] = Result;
   if (isFollowed(O.Second))
     Now.Regs[O.Second] = Second;
+  if (isFollowed(O.BitsTo))
+    Now.Regs[O.BitsTo].Bits = Bits;
   if (O.isCall())
     clobberForCall(O);
   if (Emitting && O.Next == Flow::Return)
@@ -357,12 +360,12 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
   if (Whole && Pair)
     spill(At + 8, V2);
   if (Value Part = reg(O, O.StoredAny);
-      M.Kind == Access::Store && M.Size < 8 && Part.IsOwn)
+      M.Kind == Access::Store && M.Size < 8 && Part.hasMarks())
     spill(At, unknownFrom(Part), M.Size);
 }
 
 void FunctionFlow::spill(int64_t Offset, const Value &Content, int64_t Size) {
-  if ((Content.Kind == ValueKind::Unknown && !Content.IsOwn) ||
+  if ((Content.Kind == ValueKind::Unknown && !Content.hasMarks()) ||
       Content.IsPage || Now.Slots.size() >= MaxSlots)
     return;
   auto It = std::ranges::lower_bound(Now.Slots, Offset, {}, &Slot::Offset);

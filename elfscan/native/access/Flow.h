@@ -154,6 +154,7 @@ private:
   Value computed(const Op &O, uint32_t Origin, const Effective *E);
   Value completed(const Value &Page, const Op &O, uint32_t Origin) const;
   Value lowered(const Op &O) const;
+  BitRole bitsOf(const Op &O) const;
   Value inHalf(const Op &O, const Value &V) const;
   void step(const Op &O, uint32_t Index);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
@@ -171,6 +172,7 @@ private:
 
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
+  bool changesBits(const Op &O, const MemOperand &M) const;
   uint8_t smallStored(const Op &O, const MemOperand &M) const;
   ZeroRanges::Variable variableAt(const MemOperand &M,
                                   const Effective &E) const;

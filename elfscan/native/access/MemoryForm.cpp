@@ -92,8 +92,10 @@ std::optional<MemoryForm> atomic(string_view Name) {
     return std::nullopt;
   for (string_view Operation : AtomicOperations) {
     string_view After = Rest;
-    if (take(After, Operation) && orderingAndWidth(After, F))
+    if (take(After, Operation) && orderingAndWidth(After, F)) {
+      F.IsBits = Operation == "clr" || Operation == "eor" || Operation == "set";
       return F;
+    }
   }
   return std::nullopt;
 }

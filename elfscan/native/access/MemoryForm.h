@@ -28,6 +28,7 @@ struct MemoryForm {
   bool IsSigned = false;
   bool IsCompare = false;  ///< cas
   bool IsExchange = false; ///< swp
+  bool IsBits = false;     ///< ldset, ldclr, ldeor and their stores
   bool KeepsOld = false;   ///< a register receives the old content
 };
 

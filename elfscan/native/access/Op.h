@@ -97,6 +97,15 @@ enum Trait : uint16_t {
   HasSmall = 256,   ///< Op::Small is the second operand
 };
 
+/// Where code chooses a bit by number, as in sets that are kept in words.
+enum class BitWork : uint8_t {
+  None,
+  Picks,   ///< one bit of BitsTo changes, or of memory where that is NoReg
+  Shifts,  ///< BitsTo = BitsFrom, moved up by a register
+  Combines ///< BitsTo, or memory, = the bits of BitsFrom and BitsFrom2, or of
+           ///< BitsFrom and what memory held
+};
+
 struct MemOperand {
   Access Kind = Access::None;
   int8_t Base = NoReg;
@@ -143,6 +152,8 @@ struct Op {
   int8_t First = NoReg;  ///< general register that is the first operand
   uint8_t FirstWidth = 0;
   int32_t Small = 0; ///< an immediate second operand, see HasSmall
+  BitWork Bits = BitWork::None;
+  int8_t BitsTo = NoReg, BitsFrom = NoReg, BitsFrom2 = NoReg;
   MemOperand Mem[2];
 
   uint64_t end() const { return Ip + Length; }

@@ -1,13 +1,53 @@
 //===- TraitsAArch64.cpp - aarch64 instructions for queries ---------------===//
 //
-// Owns the traits of aarch64 instructions (Op.h), and what code may hold that
-// is not decoded.
+// Owns the traits of aarch64 instructions and what they do to bits (Op.h), and
+// what code may hold that is not decoded.
 //
 //===----------------------------------------------------------------------===//
 
 #include "A64Registers.h"
 
 namespace linemate {
+
+/// A bit that is chosen by number, or a word of bits that others join.
+static void addBits(const cs_insn &Insn, const MemoryForm &F, Op &Out) {
+  const cs_arm64 &A = Insn.detail->arm64;
+  auto Reg = [&A](unsigned I) {
+    return I < A.op_count ? info(A.operands[I]).Number : NoReg;
+  };
+  auto IsNumber = [&A](unsigned I) {
+    return I < A.op_count && A.operands[I].type == ARM64_OP_IMM;
+  };
+  if (F.Kind == Access::Rmw) { // of two that are named the first is combined
+    bool Sets = F.IsCompare || F.IsExclusive || F.IsBits;
+    Out.Bits = Sets ? BitWork::Combines : BitWork::None;
+    Out.BitsFrom = F.IsCompare ? Reg(F.Elements) : Reg(F.FirstMoved);
+    return;
+  }
+  switch (Insn.id) {
+  case ARM64_INS_LSL:
+  case ARM64_INS_LSLV:
+    if (!isFollowed(Reg(2)))
+      return;
+    Out.Bits = BitWork::Shifts;
+    Out.BitsFrom = Reg(1);
+    break;
+  case ARM64_INS_ORR:
+  case ARM64_INS_AND:
+  case ARM64_INS_EOR:
+  case ARM64_INS_BIC:
+  case ARM64_INS_ORN:
+  case ARM64_INS_EON:
+  case ARM64_INS_MVN:
+    Out.Bits = BitWork::Combines;
+    Out.BitsFrom = Reg(1);
+    Out.BitsFrom2 = Insn.id == ARM64_INS_MVN || IsNumber(2) ? Reg(1) : Reg(2);
+    break;
+  default:
+    return;
+  }
+  Out.BitsTo = Reg(0);
+}
 
 void a64::addTraits(const cs_insn &Insn, const MemoryForm &F, Op &Out) {
   const cs_arm64 &A = Insn.detail->arm64;
@@ -28,6 +68,7 @@ void a64::addTraits(const cs_insn &Insn, const MemoryForm &F, Op &Out) {
     Out.Small = int32_t(A.operands[1].imm);
     Out.Traits |= HasSmall;
   }
+  addBits(Insn, F, Out);
   Out.Traits |= F.KeepsOld ? KeepsOld : 0;
   Out.Traits |= F.IsExchange ? Exchanges : 0;
   switch (Insn.id) {

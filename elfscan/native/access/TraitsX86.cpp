@@ -1,7 +1,7 @@
 //===- TraitsX86.cpp - x86-64 instructions for queries --------------------===//
 //
-// Owns the traits of x86 instructions (Op.h).  Written from the Intel SDM,
-// volume 2.
+// Owns the traits of x86 instructions and what they do to bits (Op.h).  Written
+// from the Intel SDM, volume 2.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,11 +51,76 @@ int8_t numberOf(x86_reg Reg) {
   return Reg < X86Registers.size() ? X86Registers[Reg].Number : NoReg;
 }
 
+/// A bit that is chosen by number, or a word of bits that others join.  A
+/// number that the instruction names chooses a flag, which each element may
+/// have.
+void addBits(const cs_insn &Insn, Op &Out) {
+  const cs_x86 &X = Insn.detail->x86;
+  auto Reg = [&X](unsigned I) {
+    return I < X.op_count && X.operands[I].type == X86_OP_REG
+               ? numberOf(X.operands[I].reg)
+               : NoReg;
+  };
+  auto IsNumber = [&X](unsigned I) {
+    return I < X.op_count && X.operands[I].type == X86_OP_IMM;
+  };
+  int8_t First = Reg(0), Second = Reg(1);
+  switch (Insn.id) {
+  case X86_INS_BTS:
+  case X86_INS_BTR:
+  case X86_INS_BTC:
+    if (Second == NoReg)
+      return;
+    Out.Bits = BitWork::Picks;
+    break;
+  case X86_INS_SHL:
+  case X86_INS_SAL:
+  case X86_INS_ROL: // ~(1 << n)
+    if (Second == NoReg || First == NoReg)
+      return;
+    Out.Bits = BitWork::Shifts;
+    Out.BitsFrom = First;
+    break;
+  case X86_INS_SHLX:
+    Out.Bits = BitWork::Shifts;
+    Out.BitsFrom = Second;
+    break;
+  case X86_INS_NOT:
+    if (First == NoReg)
+      return;
+    Out.Bits = BitWork::Combines;
+    Out.BitsFrom = Out.BitsFrom2 = First;
+    break;
+  case X86_INS_OR:
+  case X86_INS_AND:
+  case X86_INS_XOR:
+    if (First != NoReg && First == Second)
+      return;
+    Out.Bits = BitWork::Combines;
+    Out.BitsFrom = IsNumber(1) ? First : Second;
+    Out.BitsFrom2 = First;
+    break;
+  case X86_INS_ANDN:
+    Out.Bits = BitWork::Combines;
+    Out.BitsFrom = Second;
+    Out.BitsFrom2 = Reg(2);
+    break;
+  case X86_INS_CMPXCHG:
+    Out.Bits = BitWork::Combines;
+    Out.BitsFrom = Second;
+    break;
+  default:
+    return;
+  }
+  Out.BitsTo = First;
+}
+
 } // namespace
 
 void addTraits(const cs_insn &Insn, Op &Out) {
   const cs_x86 &X = Insn.detail->x86;
   Out.Traits = Insn.id < Traits.size() ? Traits[Insn.id] : 0;
+  addBits(Insn, Out);
   for (unsigned I = 0; I < X.op_count; ++I) {
     const cs_x86_op &Operand = X.operands[I];
     if (Operand.type == X86_OP_REG)

@@ -167,6 +167,32 @@ Value FunctionFlow::lowered(const Op &O) const {
   return scale(V, int64_t(1) << Left);
 }
 
+/// What BitsTo, or the memory that changes, is of a set of bits afterwards.
+BitRole FunctionFlow::bitsOf(const Op &O) const {
+  auto IsGiven = [](const Value &V) {
+    return V.isNumber() && V.isExact() && !V.IsAddress;
+  };
+  switch (O.Bits) {
+  case BitWork::None:
+    return BitRole::None;
+  case BitWork::Picks: // of a number that code names it makes a mask
+    return O.BitsTo != NoReg && IsGiven(reg(O, O.BitsTo)) ? BitRole::Chosen
+                                                          : BitRole::Changed;
+  case BitWork::Shifts: {
+    Value V = reg(O, O.BitsFrom);
+    return IsGiven(V) && V.Base ? BitRole::Chosen : V.Bits;
+  }
+  case BitWork::Combines: {
+    Value A = reg(O, O.BitsFrom), B = reg(O, O.BitsFrom2);
+    BitRole Most = std::max(A.Bits, B.Bits);
+    bool HasOther = (A.Bits == BitRole::None && !IsGiven(A)) ||
+                    (B.Bits == BitRole::None && !IsGiven(B));
+    return Most != BitRole::None && HasOther ? BitRole::Changed : Most;
+  }
+  }
+  return BitRole::None;
+}
+
 Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
   switch (O.How) {
   case Transfer::None:
@@ -202,8 +228,10 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     if (O.Src2 == NoReg) {
       if (A.IsPage)
         return completed(A, O, Origin);
-      return add(A, O.ImmIsValue ? literal(O.Imm, Origin)
-                                 : Value::number(O.Imm, 0));
+      Value Sum = add(A, O.ImmIsValue ? literal(O.Imm, Origin)
+                                      : Value::number(O.Imm, 0));
+      Sum.Bits = A.Bits == BitRole::Chosen ? A.Bits : BitRole::None;
+      return Sum; // (1 << n) - 1 is a mask too
     }
     if (O.Src == O.Src2 && !O.Narrow)
       return scale(A, 1 + (int64_t(1) << O.Shift));

@@ -25,6 +25,10 @@ enum class ValueKind : uint8_t {
            ///< pointee
 };
 
+/// What a value is of a set of bits: nothing that is known, some of which code
+/// chose by number (1 << n), or a set that was changed by these.
+enum class BitRole : uint8_t { None, Chosen, Changed };
+
 /// Bits of a Pointee's Base that are the offset; the address of the variable,
 /// or of the call, is above them, and HeldBit above that: no file has addresses
 /// there.
@@ -50,6 +54,8 @@ struct Value {
   /// that reads it all the same knows that the callee left it alone.
   bool IsStale = false;
 
+  BitRole Bits = BitRole::None;
+
   /// From storage of the running thread or processor, or counted from there:
   /// as an index it is of an element that no other thread has.
   bool IsOwn = false;
@@ -60,9 +66,11 @@ struct Value {
   /// Bytes from an element to that of another thread, where the index is the
   /// thread's own, and else to the next.
   uint32_t apart() const { return IsOwn && OwnStride ? OwnStride : Stride; }
-  bool sameOwn(const Value &O) const {
-    return IsOwn == O.IsOwn && apart() == O.apart();
+  /// The same marks, of which no address is made.
+  bool sameMarks(const Value &O) const {
+    return IsOwn == O.IsOwn && apart() == O.apart() && Bits == O.Bits;
   }
+  bool hasMarks() const { return IsOwn || Bits != BitRole::None; }
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
   /// Nothing is known of it as a number.
@@ -129,6 +137,7 @@ inline int64_t wrapAdd(int64_t A, int64_t B) {
 inline Value unknownFrom(const Value &V) {
   Value R;
   R.IsOwn = V.IsOwn;
+  R.Bits = V.Bits;
   return R;
 }
 
@@ -284,9 +293,10 @@ inline Value scale(const Value &Index, int64_t Factor) {
   return R;
 }
 
-/// What \p R, which is both of them, has of threads.
-inline void joinOwn(Value &R, const Value &Old, const Value &New) {
+/// The marks of \p R, which is both of them.
+inline void joinMarks(Value &R, const Value &Old, const Value &New) {
   R.IsOwn = Old.IsOwn && New.IsOwn;
+  R.Bits = std::min(Old.Bits, New.Bits);
   R.OwnStride = Old.apart() == New.apart() ? Old.apart() : 0;
 }
 
@@ -297,7 +307,7 @@ inline void joinOwn(Value &R, const Value &Old, const Value &New) {
 inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.same(New)) {
     Value R = Old;
-    joinOwn(R, Old, New);
+    joinMarks(R, Old, New);
     return R;
   }
   Value Lost;
@@ -305,6 +315,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.isOpaque() && New.isOpaque()) {
     Lost.Origin = Old.Origin;
     Lost.IsOwn = Old.IsOwn && New.IsOwn;
+    Lost.Bits = std::min(Old.Bits, New.Bits);
     return Lost;
   }
   if (Old.Kind != New.Kind || Old.Arg != New.Arg ||
@@ -313,7 +324,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.Base == New.Base && Old.Stride == New.Stride) {
     Value R = Old;
     R.IsStale = Lost.IsStale;
-    joinOwn(R, Old, New);
+    joinMarks(R, Old, New);
     return R;
   }
   if (Old.IsPage || (!Old.isNumber() && Old.Kind != ValueKind::Param) ||
@@ -325,7 +336,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     return Lost;
   Value R = New.Base < Old.Base && !IsLoop ? New : Old;
   R.IsStale = Lost.IsStale;
-  joinOwn(R, Old, New);
+  joinMarks(R, Old, New);
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }

@@ -21,6 +21,9 @@ An index that comes from thread-local storage, or in source from a function that
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`),
 makes the element the thread's own: then it needs no further sign.  In a binary thread-local storage is seen within a
 function and what is inlined there, and in what a small function returns that does nothing else.
+
+An array in which code of a binary changes a bit that it chooses by number (`bts`, `word |= 1 << n`) is a set of bits:
+its words are no thread's, unless the index is.
 """
 
 from __future__ import annotations
@@ -87,7 +90,7 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
     """The busy array of small elements that starts on this line: it is reported once."""
     writers = tuple(a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks))
     stride = max((a.stride for a in writers), default=0)
-    if not 0 < stride < line.size:
+    if not 0 < stride < line.size or any(a.bits and not a.own for a in writers):
         return None
     # Of the elements together: which of them a line holds makes no difference here.
     surely = actor.often is not None and actor.often.sure_writes
