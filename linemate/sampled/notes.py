@@ -78,7 +78,7 @@ def _weak(path: str, one: Attribution) -> list[str]:
 
 
 def _known(one: Attribution) -> int:
-    return int((one.rows["basis"] >= Basis.DERIVED).sum())
+    return int((one.rows["basis"] >= Basis.AWAITED).sum())
 
 
 def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], known: int) -> str:

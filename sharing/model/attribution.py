@@ -29,8 +29,9 @@ class Basis(IntEnum):
 
     NONE = 0
     FUNCTION = 1  # only the function is known: spread over what it touches
-    DERIVED = 2  # operand of the instruction at or just before the sampled one, from the sampled registers
-    ADDRESS = 3  # the sample has a data address
+    AWAITED = 2  # operand of a load whose value the instruction just before needs: its share of such samples
+    DERIVED = 3  # operand of the instruction at or just before the sampled one, from the sampled registers
+    ADDRESS = 4  # the sample has a data address
 
 
 class Reason(IntEnum):

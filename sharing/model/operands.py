@@ -29,6 +29,7 @@ class Role(IntEnum):
     BEFORE = 1  # of the instruction that came just before: it retired last
     AT = 2  # of the sampled instruction
     WITNESS = 3  # of another one of the same straight run
+    AWAITED = 4  # of a load whose value the instruction just before needs, which accesses no memory itself
 
 
 class Holds(IntEnum):
@@ -89,7 +90,7 @@ POINT_DTYPE = np.dtype(
         ("count", "<i4"),
         ("reason", "u1"),  # Reason.UNDECODED or AMBIGUOUS: what came before cannot be said
         ("flags", "u1"),  # PointFlag
-        ("reserved", "<u2"),
+        ("others", "<u2"),  # what else than loads the instruction before may have waited for
     ]
 )
 

@@ -190,7 +190,7 @@ class TestTableCache:
     def test_every_sample_is_in_one_count(self, layouts: Path, profile_of: ProfileOf) -> None:
         counts = report(layouts / "slow", profile_of("slow")).coverage.counts
         parts = [n for name, n in counts.items() if name.startswith("unattributed_")]
-        parts += [counts.get(f"samples_{basis}", 0) for basis in ("address", "derived", "function")]
+        parts += [counts.get(f"samples_{basis}", 0) for basis in ("address", "derived", "awaited", "function")]
         assert sum(parts) == counts["samples"]
 
     def test_a_profile_of_another_build_is_refused(self, layouts: Path, profile_of: ProfileOf) -> None:

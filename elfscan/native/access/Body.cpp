@@ -14,6 +14,8 @@ namespace {
 
 /// Instructions of a run that are looked at.
 constexpr size_t BeforeLimit = 24, AfterLimit = 16;
+/// Instructions of a loop that is followed round.
+constexpr size_t RoundLimit = 64;
 /// From an instruction to the end of its loop.
 constexpr uint32_t LoopLimit = 256;
 /// From the jump back of a retry to its compare-exchange.
@@ -138,6 +140,40 @@ uint32_t Body::usualWay(uint32_t Row) const {
       std::ranges::all_of(From, [this](uint32_t Way) { return isRetry(Way); }))
     return Row - 1;
   return onlyWay(Row);
+}
+
+/// The same where several ways lead there, of which a loop takes one each time
+/// around.
+uint32_t Body::wayRound(uint32_t Row) const {
+  auto From = sources(Row);
+  if (From.empty())
+    return usualWay(Row);
+  auto Back = std::ranges::lower_bound(From, Row);
+  if (From.end() - Back == 1 && !isRetry(*Back))
+    return *Back;
+  if (Back != From.end() || !JumpsOver[Row] || !fallsInto(Row))
+    return usualWay(Row);
+  auto [First, Last] = loopAround(Row);
+  bool IsOutside =
+      std::ranges::all_of(From, [First](uint32_t Way) { return Way < First; });
+  return IsOutside && Row - 1 >= First ? Row - 1 : usualWay(Row);
+}
+
+Body::Round Body::roundTo(uint32_t Row) const {
+  Round Out;
+  uint32_t At = wayRound(Row), Earliest = Row;
+  while (At != NoRow && At != Row && Out.Rows.size() < RoundLimit &&
+         std::ranges::find(Out.Rows, At) == Out.Rows.end()) {
+    Out.Rows.push_back(At);
+    Earliest = At;
+    At = wayRound(At);
+  }
+  Out.IsWhole = At == Row;
+  Out.IsEntry = At == NoRow && Earliest == 0;
+  if (Out.IsWhole)
+    Out.Rows.push_back(Row);
+  std::ranges::reverse(Out.Rows);
+  return Out;
 }
 
 Earlier Body::cameBefore(uint32_t Row) const {

@@ -64,6 +64,14 @@ public:
   /// The touch of memory that came just before \p Row in time.
   Earlier cameBefore(uint32_t Row) const;
 
+  /// The instructions that led to one, in order.
+  struct Round {
+    std::vector<uint32_t> Rows;
+    bool IsWhole = false; ///< a loop: the first is the instruction itself
+    bool IsEntry = false; ///< they begin where the function does
+  };
+  Round roundTo(uint32_t Row) const;
+
   /// Instructions that were executed if \p Row was: those before it, itself,
   /// and those behind up to a branch.  \p Here becomes its position.
   std::vector<uint32_t> run(uint32_t Row, uint32_t &Here) const;
@@ -77,6 +85,7 @@ private:
 
   uint32_t onlyWay(uint32_t Row) const;
   uint32_t usualWay(uint32_t Row) const;
+  uint32_t wayRound(uint32_t Row) const;
   uint32_t lastTouch(uint32_t Row) const;
   bool isRetry(uint32_t Row) const;
   std::pair<uint32_t, uint32_t> loopAround(uint32_t Row) const;

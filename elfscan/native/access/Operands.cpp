@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operands.h"
+#include "Awaited.h"
 
 #include <algorithm>
 #include <array>
@@ -125,6 +126,10 @@ void OperandWriter::point(uint32_t Row, int32_t Function) {
     Skipped = Before.Row;
   }
   alongRun(Run, Here, Skipped, Before.Row, Point);
+  bool IsAccess =
+      Point.At >= 0 && !(Operands[size_t(Point.At)].Flags & OperandImplicit);
+  if (Before.IsCertain && Before.Row == NoRow && !IsAccess)
+    awaited(Row, Point);
   Point.Flags |= futex(Run, Here);
   Point.Count = int32_t(Operands.size()) - Point.First;
   Points.push_back(Point);
@@ -191,6 +196,37 @@ void OperandWriter::alongRun(std::span<const uint32_t> Run, uint32_t Here,
       *Charged = int32_t(Operands.size());
     operand(computed(P, AtSample), What);
   }
+}
+
+/// The loads that the instruction before the sample waits for.
+void OperandWriter::awaited(uint32_t Row, PointRow &Point) {
+  Awaited Waits = awaitedBefore(B, Row);
+  if (Waits.Loads.empty())
+    return;
+  Point.Others = Waits.Others;
+  Values Now;
+  std::vector<Place> Found;
+  auto Next = Waits.Loads.begin();
+  for (uint32_t At = 0; At < Waits.Way.size(); ++At) {
+    Effect E = B.effect(Waits.Way[At]);
+    if (Next != Waits.Loads.end() && *Next == At) {
+      ++Next;
+      Place &P = Found.emplace_back();
+      P.Row = Waits.Way[At];
+      P.Memory = *std::ranges::find_if(E.memory(), [](const MemOperand &M) {
+        return !isImplicit(M) && M.Kind != Access::Store;
+      });
+      if (isFollowed(P.Memory.Base))
+        P.Base = Now.get(P.Memory.Base);
+      if (isFollowed(P.Memory.Index))
+        P.Index = Now.get(P.Memory.Index);
+    }
+    Now.step(E);
+  }
+  for (int8_t Reg : Order)
+    Now.get(Reg);
+  for (const Place &P : Found)
+    operand(computed(P, Now), Role::Awaited);
 }
 
 /// \p P in terms of the registers at the sample.

@@ -22,7 +22,7 @@
 namespace linemate {
 
 // As in sharing/model/operands.py.
-enum class Role : uint8_t { Before = 1, At = 2, Witness = 3 };
+enum class Role : uint8_t { Before = 1, At = 2, Witness = 3, Awaited = 4 };
 enum class Holds : uint8_t { Yes, Overwritten, Never };
 enum class Segment : uint8_t { None, Fs, Gs };
 enum OperandFlag : uint8_t {
@@ -58,7 +58,7 @@ struct PointRow {
   uint64_t Ip;
   int32_t Function, Before, At, First, Count;
   uint8_t Reason, Flags;
-  uint16_t Reserved;
+  uint16_t Others;
 };
 static_assert(sizeof(PointRow) == 32);
 
@@ -100,6 +100,7 @@ private:
   void around(uint32_t Row, PointRow &Point);
   void alongRun(std::span<const uint32_t> Run, uint32_t Here, uint32_t Skipped,
                 uint32_t Before, PointRow &Point);
+  void awaited(uint32_t Row, PointRow &Point);
   uint8_t futex(std::span<const uint32_t> Run, uint32_t Here) const;
 };
 

@@ -204,6 +204,7 @@ def _evidence(draft: SampledDraft, line: SampledLine, ctx: SampledContext) -> li
 _BASIS = {
     Basis.NONE: "nothing",
     Basis.FUNCTION: "the function alone",
+    Basis.AWAITED: "a load whose value the instruction needs",
     Basis.DERIVED: "the instruction's operand",
     Basis.ADDRESS: "the sample",
 }

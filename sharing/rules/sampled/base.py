@@ -105,6 +105,13 @@ def late(line: SampledLine) -> float:
     return 0.0 if line.gain is not None and line.gain.measured else line.blame.late
 
 
+def awaited(line: SampledLine) -> float:
+    """What of the false sharing was sampled at instructions that need a value from the line: these may have waited for
+    something else, which a measured gain knows better.
+    """
+    return 0.0 if line.gain is not None and line.gain.measured else min(line.blame.awaited, line.blame.false)
+
+
 def grade_cost(cost: float, line: SampledLine, ctx: SampledContext, more: float = 0.0) -> Severity:
     """By the share of the program's time, less where the threads' overlap is not known or padding would cost more.
 
@@ -166,11 +173,11 @@ def between_bytes(
     separate: tuple[int, ...],
 ) -> SampledDraft:
     """A draft about what different bytes of a line cost each other."""
-    more = late(line)
-    severity = grade_cost(line.blame.false, line, ctx, more)
+    more, later = late(line), awaited(line)
+    severity = grade_cost(line.blame.false - later, line, ctx, more + later)
     cost = line.blame.false + more
     message = wording.message(cost, severity, line, ctx)
-    evidence, advice = (*wording.evidence, split_text(line), *_late_text(line, ctx)), ""
+    evidence, advice = (*wording.evidence, split_text(line), *_late_text(line, ctx), *_awaited_text(line, ctx)), ""
     if is_large(line) and line.dealt:
         advice = (
             f"give each thread elements that lie side by side, a range or an allocation of its own; padding would "
@@ -324,6 +331,17 @@ def split_text(line: SampledLine) -> str:
         f"of the line's time, {100 * b.false / whole:.0f} % is false sharing (other threads at other bytes), "
         f"{100 * b.true / whole:.0f} % true sharing (other threads at the same bytes), "
         f"{100 * b.own / whole:.0f} % neither"
+    )
+
+
+def _awaited_text(line: SampledLine, ctx: SampledContext) -> tuple[str, ...]:
+    """What counts a step less, and why."""
+    if (cost := awaited(line)) <= 0:
+        return ()
+    share = ctx.totals.share(cost).text
+    return (
+        f"of it, {share} was at instructions that need what was loaded here; they may have waited for something else, "
+        "so that this counts a step less",
     )
 
 

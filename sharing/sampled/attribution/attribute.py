@@ -30,6 +30,7 @@ from sharing.model.samples import (
     Mode,
     Samples,
 )
+from sharing.sampled.attribution.awaited import awaited
 from sharing.sampled.attribution.byfunction import spread
 from sharing.sampled.attribution.carried import carried
 from sharing.sampled.attribution.evaluate import RegisterFile, addresses, names_of
@@ -63,6 +64,7 @@ def attribute(samples: Samples, image: Image, files: MappedFiles, knowledge: Kno
         piece = slice(start, start + PIECE)
         _piece(parts, samples.samples[piece], out[piece])
     _by_carried_pointers(parts, out)
+    _by_awaited_loads(parts, out)
     threads = processes.threads()
     functions, shares = spread(samples, image, code.functions, out)
     witnesses = Witnesses(parts, out)
@@ -148,6 +150,17 @@ def _by_carried_pointers(parts: Parts, out: Table) -> None:
     again = np.zeros(len(sample), PLACED_DTYPE)
     _piece(parts, parts.samples.samples[sample], again, address)
     out[sample] = again
+
+
+def _by_awaited_loads(parts: Parts, out: Table) -> None:
+    """Fills in again, of samples at no access, those whose instruction waited for a load."""
+    for sample, operand, address in awaited(parts, np.flatnonzero(out["reason"] == Reason.NO_ACCESS)):
+        again = np.zeros(len(sample), PLACED_DTYPE)
+        _piece(parts, parts.samples.samples[sample], again, address)
+        describe(again, parts.code, operand)
+        known = again["basis"] == Basis.DERIVED
+        again["basis"][known] = Basis.AWAITED
+        out[sample[known]] = again[known]
 
 
 def _piece(parts: Parts, rows: Table, out: Table, told: npt.NDArray[np.uint64] | None = None) -> None:

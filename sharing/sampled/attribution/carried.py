@@ -59,16 +59,32 @@ def carried(parts: Parts, reason: Column) -> Found:
     lost = np.flatnonzero(reason == Reason.OVERWRITTEN)
     if not len(lost):
         return _NONE
+    profile, charged, wanted = _profile(parts, lost)
+    own = _on_own_stack(profile, lost, charged)
+    rest = (profile.words.kept[charged] > WordSet.UNKNOWN) & ~np.isin(lost, own[0])
+    others = _by_others(profile, wanted, lost[rest], charged[rest])
+    return np.concatenate([own[0], others[0]]), np.concatenate([own[1], others[1]])
+
+
+def carried_on(parts: Parts, lost: Column, charged: Column) -> Found:
+    """The same of samples that stand for an access some time before, ``charged``: the sample's own stack may have
+    another word by then.
+    """
+    if not len(lost):
+        return _NONE
+    profile, _, wanted = _profile(parts, lost)
+    known = profile.words.kept[charged] > WordSet.UNKNOWN
+    return _by_others(profile, wanted, lost[known], charged[known])
+
+
+def _profile(parts: Parts, lost: Column) -> tuple[_Profile, Column, npt.NDArray[np.bool_]]:
+    """What is asked for ``lost``, the operand that each is charged with, and the points of their functions."""
     rows, code = parts.samples.samples[:], parts.code
     key, bias = parts.keys.of_samples(rows)
     point = code.rows(key)
     charged = code.charged[skids(parts.samples.events, rows[lost]), point[lost]]
     wanted = np.isin(code.points["function"], np.unique(code.points["function"][point[lost]]))
-    profile = _Profile(parts, rows, point, bias, _words(parts, wanted))
-    own = _on_own_stack(profile, lost, charged)
-    rest = (profile.words.kept[charged] > WordSet.UNKNOWN) & ~np.isin(lost, own[0])
-    others = _by_others(profile, wanted, lost[rest], charged[rest])
-    return np.concatenate([own[0], others[0]]), np.concatenate([own[1], others[1]])
+    return _Profile(parts, rows, point, bias, _words(parts, wanted)), charged, wanted
 
 
 def _on_own_stack(profile: _Profile, lost: Column, charged: Column) -> Found:

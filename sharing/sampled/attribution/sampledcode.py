@@ -219,6 +219,7 @@ def _can_witness(points: Table, operands: Table, site: npt.NDArray[np.uint64]) -
     """Which operands can be witnesses."""
     good = (operands["holds"] == Holds.YES) | (site != 0)
     good &= (operands["flags"] & OperandFlag.IMPLICIT == 0) & (operands["segment"] == Segment.NONE)
+    good &= operands["role"] != Role.AWAITED  # in the run it is a witness as well
     unsure = points["reason"][operands["point"]] == Reason.AMBIGUOUS
     return np.asarray(good & ~(unsure & (operands["role"] == Role.BEFORE)))
 

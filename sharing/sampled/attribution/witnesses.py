@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.attribution import PLACED_DTYPE, WITNESS_DTYPE, Basis, Reason, SpaceKind, line_keys
+from sharing.model.operands import Role
 from sharing.sampled.attribution.evaluate import addresses
 from sharing.sampled.attribution.placing import Addressed, Parts, describe, locate
 from sharing.sampled.attribution.sampledcode import instruction_keys, skids
@@ -56,7 +57,7 @@ class Witnesses:
         if not len(order) or not len(code.operands):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         operands = instruction_keys(code.file[code.operands["point"]], code.operands["ip"])
-        held = np.flatnonzero(_among(wanted[order], operands))
+        held = np.flatnonzero(_among(wanted[order], operands) & (code.operands["role"] != Role.AWAITED))
         which = order[np.searchsorted(wanted[order], operands[held])]
         # An instruction may be before a point and in its run as well.
         pairs = np.unique(code.operands["point"][held].astype(np.int64) * len(order) + which)
@@ -117,6 +118,8 @@ class Witnesses:
         describe(out, code, operand)
         out["basis"] = Basis.DERIVED
         touches = _touching(out, wanted, line_size)
+        placed = self._placed[kept[sample] + start]
+        touches &= (placed["basis"] != Basis.AWAITED) | (placed["ip"] != out["ip"])  # the sample stands for it
         out, sample = out[touches & (out["space"] >= 0)], sample[touches & (out["space"] >= 0)]
         result = np.zeros(len(out), WITNESS_DTYPE)
         result["sample"] = kept[sample] + start

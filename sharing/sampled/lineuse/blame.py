@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sharing.basics import numbers as shared
 from sharing.model.image import AccessKind
@@ -92,6 +92,7 @@ class Blame:
     concurrency: Concurrency
     phased: float = 0.0
     late: float = 0.0  # false sharing, perhaps: at other memory, where waits for plain stores show
+    awaited: float = 0.0  # of ``false``, what was sampled at instructions that need a value from the line
     picked: frozenset[int] = frozenset()  # items: locks in a row, of which any thread takes any; see _between_locks
 
     @property
@@ -101,8 +102,16 @@ class Blame:
     def scaled(self, factor: float) -> Blame:
         """The same with all costs larger."""
         pairs = {pair: cost * factor for pair, cost in self.pairs.items()}
-        costs = (self.own * factor, self.true * factor, self.false * factor)
-        return Blame(self.items, *costs, pairs, self.concurrency, self.phased * factor, self.late * factor, self.picked)
+        return replace(
+            self,
+            own=self.own * factor,
+            true=self.true * factor,
+            false=self.false * factor,
+            pairs=pairs,
+            phased=self.phased * factor,
+            late=self.late * factor,
+            awaited=self.awaited * factor,
+        )
 
     def true_of(self, item: int) -> float:
         return self.pairs.get((item, item), 0.0)
@@ -288,12 +297,13 @@ class _AtItem:
 def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
     """Share out the cost of every item among those who disturb it."""
     uses = _Uses(line, items)
-    own = true = false = phased = 0.0
+    own = true = false = phased = awaited = 0.0
     pairs: dict[tuple[int, int], float] = defaultdict(float)
     told: dict[Concurrency, float] = defaultdict(float)
     time_sliced = False
     for number, item in enumerate(items):
         costs: dict[tuple[int, str, bool], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        later: dict[tuple[int, str, bool], float] = defaultdict(float)
         waiting = item.waiting
         for touch in item.touches:
             if touch.reads and not touch.writes and (touch.thread, touch.function) in waiting:
@@ -306,8 +316,10 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
             else:
                 group = (touch.thread, touch.function if touch.writes else "", touch.writes)
                 costs[group][touch.function] += touch.cost
+                later[group] += touch.awaited
         at_item = _AtItem(line, uses, number)
-        for (thread, _, of_writes), waits in costs.items():
+        for group, waits in costs.items():
+            thread, _, of_writes = group
             cost = sum(waits.values())
             met = at_item.met(thread, of_writes=of_writes)
             total = sum(met.causes.values())
@@ -329,13 +341,15 @@ def blame(line: LineUse, items: tuple[Item, ...]) -> Blame:
                     true += part
                 else:
                     false += part - moves
+                    awaited += (part - moves) * later[group] / max(cost, 1e-9)
                     true += moves
             told[Concurrency.CONCURRENT if Concurrency.CONCURRENT in met.how else Concurrency.UNKNOWN] += cost
     moved, picked = _between_locks(items, pairs)
     without = Concurrency.TIME_SLICED if time_sliced else Concurrency.PHASED if phased > 0 else Concurrency.UNKNOWN
     concurrency = max(told, key=lambda m: told[m], default=without)
+    late = _late(line, items, uses)
     return Blame(
-        items, own, true - moved, false + moved, dict(pairs), concurrency, phased, _late(line, items, uses), picked
+        items, own, true - moved, false + moved, dict(pairs), concurrency, phased, late, min(awaited, false), picked
     )
 
 

@@ -86,7 +86,7 @@ def profile_lines(
     """
     rows = attribution.rows
     costs = sample_costs(attribution.samples)
-    placed = (rows["basis"] >= Basis.DERIVED) & (rows["space"] >= 0)
+    placed = (rows["basis"] >= Basis.AWAITED) & (rows["space"] >= 0)
     for region in (Region.KERNEL, Region.CODE):
         placed &= rows["region"] != region
     keys = line_keys(rows["space"], rows["place"], line_size)

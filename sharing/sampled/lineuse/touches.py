@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.attribution import Attribution, Table, TouchFlag
+from sharing.model.attribution import Attribution, Basis, Table, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
 from sharing.sampled.lineuse.use import Provenance, Site, Split, Touch
@@ -51,6 +51,7 @@ def group_touches(
     values, group = _groups(columns)
     count = np.bincount(group, minlength=len(values))
     costs = np.bincount(group, cost, len(values))
+    awaited = np.bincount(group, cost * (rows["basis"] == Basis.AWAITED), len(values))
     hitm = np.bincount(group, rows["flags"] & TouchFlag.HITM != 0, len(values))
     out = [
         Touch(
@@ -62,6 +63,7 @@ def group_touches(
             provenance=provenance,
             samples=int(count[i]),
             cost=float(costs[i]),
+            awaited=float(awaited[i]),
             hitm=int(hitm[i]),
             atomic=bool(flags & TouchFlag.ATOMIC),
             lock_call=bool(flags & TouchFlag.LOCK_CALL),

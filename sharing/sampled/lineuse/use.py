@@ -72,6 +72,7 @@ class Touch:
     provenance: Provenance
     samples: int = 0  # of a witness: those it was seen beside
     cost: float = 0.0
+    awaited: float = 0.0  # of that, what is a share of time at instructions that need what was loaded here
     hitm: int = 0
     atomic: bool = False
     lock_call: bool = False

@@ -396,10 +396,11 @@ class _Placed:
     def __init__(self, level: Level, lines: Sequence[LineUse]) -> None:
         attribution, rows = level.attribution, level.attribution.rows
         size = lines[0].size if lines else 64
-        placed = (rows["basis"] >= Basis.DERIVED) & (rows["space"] >= 0)
+        placed = (rows["basis"] >= Basis.AWAITED) & (rows["space"] >= 0)
         own = np.where(placed, _line_of(rows, lines, size), -1)
         sample = np.flatnonzero(own >= 0)
-        touching, number = [rows[sample]], [own[sample]]
+        at_access = sample[rows["basis"][sample] >= Basis.DERIVED]  # what waits for one is none itself
+        touching, number = [rows[at_access]], [own[at_access]]
         keys = np.unique(line_keys(rows["space"], rows["place"], size)[sample])
         witnesses = attribution.witnesses(keys, size) if len(keys) else rows[:0]
         parts = [sample], [own[sample]], [np.ones(len(sample))], [rows["kind"][sample] == AccessKind.STORE]
