@@ -72,7 +72,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             continue
         for pad in _pads(facts, ctx):
             excess = (pad.end - pad.start) % ctx.line_size
-            if excess and pad.end % ctx.line_size and pad.run:
+            if excess and pad.end % ctx.line_size and pad.run and not _filled_by_rounding(facts, ctx, pad):
                 yield _draft(program, ctx, record, pad, excess)
 
 
@@ -90,6 +90,16 @@ def _pads(facts: RecordFacts, ctx: SourceContext) -> Iterator[_Pad]:
             start, run = end, []
         else:
             run.append(member)
+
+
+def _filled_by_rounding(facts: RecordFacts, ctx: SourceContext, pad: _Pad) -> bool:
+    """Does the record end with a line, since its own size is rounded up behind the padding?
+
+    The arithmetic takes the sizeof of a base class; the padding begins within that, where the base has bytes left.  A
+    record that is aligned to lines is always rounded up, to a whole line where the padding is too long.
+    """
+    last = pad.member is facts.members[-1]
+    return last and facts.declared_align < ctx.line_size and (facts.size - pad.start) % ctx.line_size == 0
 
 
 def _counts_lines(member: MemberFact, ctx: SourceContext) -> bool:
