@@ -48,6 +48,9 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     together: bool = False
     flags: tuple[str, ...] = ()
     units_before: tuple[str, ...] = ()  # where the parent has other files
+    first: str = (
+        ""  # of one chosen before it was ever judged, what came out then: missed, flagged, or clean after it as well
+    )
     lost: str = ""  # why it is not flagged before, or not clean after: the step that loses it
 
 

@@ -26,6 +26,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
         f"Of {len(outcomes)} commits {len(whole)} parse whole on both sides; {len(flagged)} are flagged before, "
         f"{clean} of those are clean after.",
         "",
+        *_unseen(outcomes),
         "| commit | what shared a line | kind | before | after |",
         "|---|---|---|---|---|",
     ]
@@ -52,6 +53,20 @@ def page(outcomes: Sequence[Outcome]) -> str:
         said = [one for one in own if one.flagged]
         lines.append(f"| {kind} | {len(own)} | {len(said)} | {sum(one.clean for one in said)} |")
     return "\n".join(lines) + "\n"
+
+
+def _unseen(outcomes: Sequence[Outcome]) -> list[str]:
+    """What came out for those that were chosen by their messages alone, when they were judged for the first time."""
+    first = [one.fix.first for one in outcomes if one.fix.first]
+    if not first:
+        return []
+    clean = first.count("clean")
+    return [
+        f"{len(first)} of them were chosen by what their messages say, and listed before one was judged: at the first "
+        f"run {clean + first.count('flagged')} were flagged before, {clean} of those clean after. The others are from "
+        f"work on the rules.",
+        "",
+    ]
 
 
 def _cell(side: Side) -> str:
