@@ -85,7 +85,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         kind = synchronises(program, array.unit, inner, ctx.knowledge)
         if not _separates(array, inner, kind, ctx) or not (writers or kind) or _under_one_lock(writers):
             continue
-        if _is_filled_once(inner, writers) or _is_spread(writers, ctx.line_size):
+        if _is_filled(inner, kind, writers) or _is_spread(writers, ctx.line_size):
             continue
         yield _draft(program, ctx, array, inner, count, writers, kind)
 
@@ -168,11 +168,16 @@ def _is_spread(writers: tuple[Use, ...], line_size: int) -> bool:
     return bool(writers) and all(use.stride >= line_size for use in writers)
 
 
-def _is_filled_once(inner: TypeTree, writers: tuple[Use, ...]) -> bool:
-    """Pointers that are only stored, and not at the running thread's number: a table of what was made."""
+def _is_filled(inner: TypeTree, kind: str, writers: tuple[Use, ...]) -> bool:
+    """Elements that are only stored, and not at the running thread's number: a ring, or a table of what was made.
+
+    Such an array is aligned to keep it away from what stands in front of it, as the indexes of the ring.  Slots of
+    threads count: they are read and written at once, or stored at a number that is the thread's.  Of locks and atomics
+    (``kind``) this is so of pointers alone.
+    """
     shape = core(inner)
-    stored = all(u.kind is AccessKind.STORE and not u.own for u in writers)
-    return shape is not None and shape.kind == TypeKind.POINTER and stored
+    is_data = not kind or (shape is not None and shape.kind == TypeKind.POINTER)
+    return is_data and all(u.kind is AccessKind.STORE and not u.own for u in writers)
 
 
 def _draft(
