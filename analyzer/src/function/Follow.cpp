@@ -210,15 +210,23 @@ Location Locations::called(const CallExpr &Call, QualType Result) {
     if (Location P = plainElement(Object, Index, Result); P.isReported())
       return P;
   }
+  GivenPlace Place = returned(*Callee);
+  if (Place.Var) {
+    Location There;
+    There.In = Location::Kind::Variable;
+    There.Var = Place.Var;
+    There.Offset = Place.Offset;
+    return There;
+  }
   Location P = somewhere(Result, &Call);
   if (!P.isReported())
     return P;
   if (Index && Index->getType()->isIntegerType())
     return element(P, Index, Result);
-  if (GivenElement Of = returned(*Callee); Of.Stride) {
+  if (Place.Stride) {
     P.Indexed = true;
-    P.Own = Of.Own;
-    P.Stride = Of.Stride;
+    P.Own = Place.Own;
+    P.Stride = Place.Stride;
   } else if (Subscript) {
     P.Indexed = true;
     P.Stride = sizeOf(Result);

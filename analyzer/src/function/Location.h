@@ -70,17 +70,20 @@ enum class IndexOrigin : uint8_t {
   OwnThread ///< the number of the running thread
 };
 
-/// What a function returns where that is an element of an array at an index.
-struct GivenElement {
+/// What a function returns where that is an element of an array at an index, or
+/// always the same place in static storage, as the one object of its class.
+struct GivenPlace {
   int64_t Stride = 0; ///< bytes between elements; 0 for other functions
   bool Own = false;   ///< that of the running thread
+  const clang::VarDecl *Var = nullptr; ///< always there, or null
+  int64_t Offset = 0;                  ///< bytes in Var
 };
 
 /// What the functions of a unit return, each looked at once.
 struct Accessors {
   explicit Accessors(const Knowledge &Known) : Known(Known) {}
   const Knowledge &Known;
-  llvm::DenseMap<const clang::FunctionDecl *, GivenElement> Returned;
+  llvm::DenseMap<const clang::FunctionDecl *, GivenPlace> Returned;
   /// Records that stand for the elements behind a variable or member.
   llvm::DenseMap<const clang::ValueDecl *, const clang::RecordDecl *> Plain;
 };
@@ -140,9 +143,9 @@ private:
   IndexOrigin originOf(const clang::Expr *Index) const;
   bool isGiven(const clang::DeclRefExpr &Ref) const;
   bool tellsThread(const clang::FunctionDecl &F) const;
-  GivenElement returned(const clang::FunctionDecl &F) const;
-  GivenElement returnedBy(const clang::FunctionDecl &Defined,
-                          const clang::CompoundStmt &Body) const;
+  GivenPlace returned(const clang::FunctionDecl &F) const;
+  GivenPlace returnedBy(const clang::FunctionDecl &Defined,
+                        const clang::CompoundStmt &Body) const;
 };
 
 } // namespace linemate

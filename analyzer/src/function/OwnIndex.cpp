@@ -79,6 +79,13 @@ bool asksForThread(StringRef Name) {
          (Before == Word::Own && Last == Word::Runner);
 }
 
+/// Is there a way out of the function in a statement?
+bool returns(const Stmt *S) {
+  if (!S || isa<LambdaExpr>(S))
+    return false;
+  return isa<ReturnStmt>(S) || llvm::any_of(S->children(), returns);
+}
+
 } // namespace
 
 /// Is it a number that a call handed over, which stays the same all through:
@@ -185,7 +192,7 @@ bool Locations::tellsThread(const FunctionDecl &F) const {
 }
 
 /// What a small function returns, by address or reference.
-GivenElement Locations::returned(const FunctionDecl &F) const {
+GivenPlace Locations::returned(const FunctionDecl &F) const {
   const FunctionDecl *Defined = nullptr;
   if (!Known || Within >= MaxAccessors || F.isInStdNamespace() ||
       !F.hasBody(Defined))
@@ -196,12 +203,12 @@ GivenElement Locations::returned(const FunctionDecl &F) const {
   auto [Slot, IsNew] = Known->Returned.try_emplace(Defined);
   if (!IsNew)
     return Slot->second; // nothing while it is being looked at: it calls itself
-  GivenElement Found = returnedBy(*Defined, *Body);
+  GivenPlace Found = returnedBy(*Defined, *Body);
   return Known->Returned[Defined] = Found;
 }
 
-GivenElement Locations::returnedBy(const FunctionDecl &Defined,
-                                   const CompoundStmt &Body) const {
+GivenPlace Locations::returnedBy(const FunctionDecl &Defined,
+                                 const CompoundStmt &Body) const {
   const auto *Return = dyn_cast<ReturnStmt>(Body.body_back());
   const Expr *Value = Return ? Return->getRetValue() : nullptr;
   if (!Value)
@@ -212,9 +219,17 @@ GivenElement Locations::returnedBy(const FunctionDecl &Defined,
   Inside.Within = Within + 1;
   Location P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
                                                     : Inside.object(Value);
+  if (P.In == Location::Kind::Variable && !P.Indexed) {
+    // An override may return another object, and a way out before the end too.
+    const auto *Method = dyn_cast<CXXMethodDecl>(&Defined);
+    if ((Method && Method->isVirtual()) ||
+        llvm::any_of(llvm::drop_end(Body.body()), returns))
+      return {};
+    return {.Var = P.Var, .Offset = P.Offset};
+  }
   if (!P.Indexed || P.Walks || P.Offset)
     return {};
-  return {P.Stride, P.Own};
+  return {.Stride = P.Stride, .Own = P.Own};
 }
 
 } // namespace linemate

@@ -1,8 +1,7 @@
 // Two threads count in an object that a function makes at its first call and returns: one itself, the other one in a
 // member function.
 // expect: independent-writers medium Broker::instance::only.sent Broker::instance::only.got
-// Of source, which places no object behind a reference that a function returns, it is a finding about the type.
-// expect-of-source: independent-writers medium Broker.sent Broker.got
+// expect-of-source: independent-writers high Broker::instance::only.sent Broker::instance::only.got
 #include <atomic>
 #include <map>
 #include <string>
