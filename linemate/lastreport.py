@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from linemate.cachedir import quiet_folder
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
+from sharing.model.inputs import read_input
 from sharing.model.process.wholefile import write_whole
 
-KEPT = 8  # reports
+KEPT = 64  # reports: some days of a person's work
 _NAMES = tuple(f"last{number or ''}.json" for number in range(KEPT))  # the newest first
 MAX_BYTES = 64 << 20  # of all together; more is not worth keeping: such a report was meant for a program
 
@@ -44,13 +45,26 @@ def _make_room(folder: Path, left: int) -> None:
                 (folder / name).unlink()
 
 
-def last_reports() -> Iterator[tuple[Report, str]]:
-    """The reports that were kept, the last first, each with its file.  Raises LinemateError where there is none."""
-    from linemate.saved import read_report
-
+def kept_files() -> list[Path]:
+    """The files of the reports that were kept, the last first.  Raises LinemateError where there is none."""
     folder = quiet_folder("reports")
     paths = [folder / name for name in _NAMES if os.path.lexists(folder / name)] if folder is not None else []
     if not paths:
         raise LinemateError("no report is kept from an earlier run: name one with --in FILE")
-    for path in paths:
+    return paths
+
+
+def last_reports(having: Sequence[str] = ()) -> Iterator[tuple[Report, str]]:
+    """The reports that were kept, the last first, each with its file; of the others those alone with these words.
+
+    To search some text takes far less than to read it as a report.  Raises LinemateError where there is none.
+    """
+    from linemate.saved import read_report
+
+    words = [word.encode() for word in having]
+    for number, path in enumerate(kept_files()):
+        if number and words:
+            text = read_input(str(path), MAX_BYTES)
+            if not all(word in text for word in words):
+                continue
         yield read_report(str(path)), str(path)

@@ -7,6 +7,7 @@ import click
 from linemate.commands import common
 from linemate.commands.groups import DocumentOptions, grouped
 from reports import EMITTERS
+from sharing.model.errors import LinemateError
 from sharing.model.finding import Report
 
 
@@ -43,20 +44,34 @@ def command(ids: tuple[str, ...], saved: str | None, document: DocumentOptions) 
 
 
 def _kept(ids: tuple[str, ...]) -> tuple[Report, str]:
-    """The last report that has all findings, else the last of all, of which it is then said what it is of."""
+    """The last kept report that has all findings.  Raises LinemateError that says where they were looked for."""
     from linemate.byid import with_id
-    from linemate.lastreport import KEPT, last_reports
+    from linemate.lastreport import kept_files, last_reports
 
-    first: tuple[Report, str] | None = None
-    for report, path in last_reports():
+    first: Report | None = None
+    for report, path in last_reports(ids):
         if all(with_id(report.findings, wanted) for wanted in ids):
             if first is not None:
                 common.say(f"from an earlier report, of {_of(report)}")
             return report, path
-        first = first or (report, path)
+        first = first or report
     assert first is not None
-    kept = f"the last report, of {_of(first[0])}, and those kept before it (the last {KEPT}; --in FILE names another)"
-    return first[0], kept
+    files = kept_files()
+    kept = f"the {len(files):,} reports" if len(files) > 1 else "the report"
+    raise LinemateError(
+        f"no finding {' and '.join(repr(wanted) for wanted in ids)} in {kept} kept in {files[0].parent}, the last of "
+        f"{_of(first)}{_nearest(ids, first)}: audit or check once more (--min-severity note shows all findings), "
+        "or name the document that has it: --in FILE"
+    )
+
+
+def _nearest(ids: tuple[str, ...], report: Report) -> str:
+    """What may have been meant."""
+    import difflib
+
+    known = [finding.id for finding in report.findings][:1000]
+    near = [one for wanted in ids for one in difflib.get_close_matches(wanted[:80], known, n=1) if one != wanted]
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _of(report: Report) -> str:

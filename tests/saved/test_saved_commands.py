@@ -197,7 +197,10 @@ class TestShow:
         assert SECOND.id in said.out
         assert f"from an earlier report, of {report(SECOND).targets[0].path}" in said.err
         assert main(["show", "no-such-rule-0123456789"]) == 2
-        assert f"the last report, of {report(FIRST).targets[0].path}, and those kept before" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "no finding 'no-such-rule-0123456789' in the 2 reports kept in " in said
+        assert f"the last of {report(FIRST).targets[0].path}: audit or check once more" in said
+        assert "--in FILE" in said
 
     def test_only_so_many_reports_are_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -205,7 +208,7 @@ class TestShow:
         monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
         lastreport.keep(report(SECOND))
         size = (tmp_path / "cache/reports/last.json").stat().st_size
-        for _ in range(7):
+        for _ in range(lastreport.KEPT - 1):
             lastreport.keep(report(FIRST))
         assert main(["show", SECOND.id]) == 0
         lastreport.keep(report(FIRST))
@@ -222,6 +225,22 @@ class TestShow:
         saved = save("saved.json", report(FIRST))
         assert main(["report", saved]) in (0, 1, 3)
         assert f"linemate show {FIRST.id} --in {saved} has all evidence" in " ".join(capsys.readouterr().out.split())
+
+    def test_findings_below_a_severity_are_left_out_of_every_format(
+        self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        whole = report(FIRST, SECOND)
+        least = max((FIRST, SECOND), key=lambda finding: finding.severity.rank).severity
+        kept = [finding for finding in whole.findings if finding.severity.rank >= least.rank]
+        assert 0 < len(kept) < len(whole.findings)
+        saved = save("saved.json", whole)
+        every = main(["report", saved, "-o", "every.txt"])
+        for name in ("text", "json", "markdown", "sarif", "html", "junit"):
+            assert main(["report", saved, "--min-severity", least.value, "--format", name, "-o", name]) == every
+            text = Path(name).read_text()
+            assert all((finding.id in text) == (finding in kept) for finding in whole.findings), name
+        capsys.readouterr()
+        assert json.loads(Path("json").read_text())["hidden"] == whole.hidden + len(whole.findings) - len(kept)
 
     def test_an_unknown_id_says_what_is_near(
         self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
