@@ -26,10 +26,11 @@ _MAX_FILES = 2  # of one program: its own, and the one that dwz moved common par
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """Why nothing was fetched; ``denied``: a server said that it has nothing."""
+    """Why nothing was fetched; ``denied``: a server said that it has nothing, ``gone``: those that did not answer."""
 
     why: str
     denied: bool
+    gone: tuple[str, ...] = ()
 
 
 def servers(asked: bool) -> tuple[str, ...]:
@@ -46,7 +47,8 @@ def servers(asked: bool) -> tuple[str, ...]:
 def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], None]) -> frozenset[str]:
     """Have the debug information of ``paths`` where it is looked for, as far as servers have it.
 
-    What was fetched before is found without asking anybody.  ``say`` is told what could not be fetched.  Returns the
+    What was fetched before is found without asking anybody.  ``say`` is told what could not be fetched, and once of a
+    server that it could not be reached: it is not asked again.  Returns the
     paths of which a server said that it has nothing.
     """
     folder = quiet_folder("debug")
@@ -69,7 +71,9 @@ def find_debug_files(paths: Sequence[str], *, asked: bool, say: Callable[[str], 
                 break
             failed = _fetch(wanted, urls, Path(build_id_file(str(folder), wanted)))
             if failed is not None:
-                say(f"debuginfod: {path}: {failed.why}")
+                urls = tuple(url for url in urls if url not in failed.gone)
+                if failed.why:
+                    say(f"debuginfod: {failed.why}" if failed.gone else f"debuginfod: {path}: {failed.why}")
                 if failed.denied:
                     denied.add(path)
                 break
@@ -82,7 +86,7 @@ def _fetch(build_id: str, urls: Sequence[str], target: Path) -> _Failed | None:
 
     from linemate.fetching import FAILURES, download
 
-    reasons = []
+    reasons, gone = [], []
     denied = False
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for url in urls:
@@ -98,7 +102,9 @@ def _fetch(build_id: str, urls: Sequence[str], target: Path) -> _Failed | None:
             denied |= nothing
             reasons.append(f"{url} has nothing for build-id {build_id}" if nothing else f"{url}: {error}")
         except URLError as error:
-            reasons.append(f"{url}: {error.reason}")
+            why = getattr(error.reason, "strerror", None) or error.reason
+            reasons.append(f"{url} could not be reached ({why})")
+            gone.append(url)
         except FAILURES as error:
             reasons.append(f"{url}: {error}")
-    return _Failed("; ".join(reasons), denied)
+    return _Failed("; ".join(reasons), denied, tuple(gone))

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from sharing.model.errors import LinemateError
+from sharing.model.finding import NO_ANSWER, NOTHING_THERE
 from sharing.model.inputs import read_files, read_input
 
 _RELEASE = Path("/etc/os-release")
@@ -88,7 +89,7 @@ def where_names_are(path: str, *, again: str, asked: bool = False, denied: bool 
         install = f"apt install {debug}{'' if package.startswith(_KERNEL) else archive}" if archive else ""
     if asked:
         there = install or f"the debug package of its distribution{archive}"
-        said = "servers have no debug information" if denied else "no debug information, and no server gave any"
+        said = NOTHING_THERE if denied else f"no debug information, and {NO_ANSWER}"
         return f"{said}: {there} has it, in the very same version; {_FILE}"
     ours = f"{_MERGED}/" not in os.path.realpath(path)
     if not package and (ours or (_LISTS.is_dir() and os.path.realpath(path).startswith(f"{_MERGED}/"))):

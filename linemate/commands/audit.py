@@ -195,4 +195,8 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, document: Docume
 
     again = shlex.join(["linemate", "audit", "--debuginfod", options.binary])
     hint = where_names_are(options.binary, again=again, asked=asked, denied=bool(denied))
+    if asked:
+        from linemate.askedinvain import names_from_files
+
+        report = names_from_files(report)
     return common.with_notes(report, (*unanswered, *((f"{NAMES}{hint}",) if hint else ())))

@@ -110,8 +110,13 @@ def command(
     for path in dict.fromkeys(unnamed):
         hint = where_names_are(path, again=again, asked=evidence.debuginfod, denied=path in denied)
         hints.setdefault(hint, []).append(path)
-    for text in unanswered:
-        common.say(text)
+    if document.output not in (None, "-"):
+        for text in unanswered:
+            common.say(text)
+    if evidence.debuginfod:
+        from linemate.askedinvain import both_from_files
+
+        comparison = both_from_files(comparison)
     notes = [f"{NAMES}{' and '.join(of)}: {hint}" for hint, of in hints.items() if hint]
     comparison = common.with_notes(comparison, (*unanswered, *notes))
     document.write(comparison, EXPLAIN_EMITTERS, inputs)

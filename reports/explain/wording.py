@@ -23,7 +23,7 @@ from sharing.model.comparison import (
     ShiftRun,
     SymbolChange,
 )
-from sharing.model.finding import NAMES
+from sharing.model.finding import NAMES, NO_ANSWER, NOTHING_THERE
 from sharing.model.plural import count
 
 RUNS_SHOWN = 12
@@ -99,12 +99,15 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     reason = f" ({'; '.join(why)})" if why else ""
     slower = f"measured slower: {comparison.loss}; nothing found here explains it"
     out = [(f"{slower if comparison.loss else 'nothing found here explains a slower program'}{reason}", "")]
-    out += [("next, for names", f"linemate explain --debuginfod {files}")] if bare else []
+    asked = any(said in note for note in comparison.coverage.notes for said in (NO_ANSWER, NOTHING_THERE))
+    names = "--debug-old FILE --debug-new FILE" if asked else "--debuginfod"
+    sentence = "next, for names, with what the note below says" if asked else "next, for names"
+    out += [(sentence, f"linemate explain {names} {files}")] if bare else []
     if not sampled:
         kernel = any(target.kind.startswith("kernel") for target in comparison.targets)
         which = comparison.processes if len(comparison.processes) == len(comparison.targets) else ("PID", "PID")
         old, new = ("--duration 30" if kernel else f"--pid {one} --duration 30" for one in which)
-        named = "--debuginfod " if bare else ""
+        named = f"{names} " if bare else ""
         out += [
             ("next, under a load, while the old build runs", f"linemate record -o old.data {old}"),
             ("and while the new build runs", f"linemate record -o new.data {new}"),

@@ -153,6 +153,10 @@ class SourceEdit(msgspec.Struct, frozen=True):
 
 # The command of a remedy that asks for names; a report of several files has the file's name for FILE.
 ASK_SERVERS = "linemate audit FILE --debuginfod"
+EXPLAIN_ASKING = "linemate explain --debuginfod"
+# What the note of names says where servers were asked: to ask them again is no advice then.
+NO_ANSWER = "no server gave any"
+NOTHING_THERE = "servers have no debug information"
 
 
 class Remedy(msgspec.Struct, frozen=True):

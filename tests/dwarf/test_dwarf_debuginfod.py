@@ -132,10 +132,10 @@ def test_that_nobody_answered_stands_in_the_report_with_another_way(
     out = tmp_path / "report.json"
     main(["audit", str(split.program), "--debuginfod", "-o", str(out), "--fail-on", "never"])
     notes = json.loads(out.read_text())["coverage"]["notes"]
-    assert notes[0].startswith(f"debuginfod: {split.program}: http://127.0.0.1:1: ")
+    assert notes[0].startswith("debuginfod: http://127.0.0.1:1 could not be reached (")
     assert "the debug package of its distribution" in notes[1]
     assert "--debug-file FILE" in notes[1]
-    assert capfd.readouterr().err.count("http://127.0.0.1:1: ") == 1  # the report went elsewhere
+    assert capfd.readouterr().err.count("http://127.0.0.1:1 could not be reached") == 1  # the report went elsewhere
     main(["audit", str(split.program), "--debuginfod", "--fail-on", "never"])
     shown = capfd.readouterr()
     assert "127.0.0.1" not in shown.err
@@ -143,6 +143,23 @@ def test_that_nobody_answered_stands_in_the_report_with_another_way(
     monkeypatch.delenv(debuginfod.URLS)
     main(["audit", str(split.program), "-o", str(out), "--fail-on", "never"])
     assert not any("debuginfod" in note for note in json.loads(out.read_text())["coverage"]["notes"])
+
+
+def test_a_server_that_cannot_be_reached_is_asked_once_and_not_advised_again(
+    split: Split, cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    shutil.copy(split.program, other)
+    monkeypatch.setenv(debuginfod.URLS, "http://127.0.0.1:1")  # nobody listens
+    said: list[str] = []
+    find_debug_files([str(split.program), str(other)], asked=True, say=said.append)
+    assert len(said) == 1
+    asked = ["explain", str(split.program), str(other)]
+    main([*asked, "--debuginfod"])
+    shown = capfd.readouterr()
+    assert (shown.out + shown.err).count("could not be reached") == 1
+    assert "linemate explain --debuginfod" not in shown.out
+    assert "no server gave any" in shown.out
 
 
 @pytest.mark.parametrize("body", [b"", b"\x7fELF no more", b"<html>blocked</html>"])

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linemate.askedinvain import both_from_files
 from reports.escape import LONGEST_IN_SENTENCE, shorten
 from reports.explain import EXPLAIN_EMITTERS
 from reports.explain.document import decode
@@ -42,7 +43,7 @@ from sharing.model.comparison import (
     Straddle,
     SymbolChange,
 )
-from sharing.model.finding import NAMES, Confidence, Coverage, Target
+from sharing.model.finding import EXPLAIN_ASKING, NAMES, NO_ANSWER, Confidence, Coverage, Target
 from tests.builders.report import REPORT
 from tests.explain.layouts import Var, laid
 from tests.schema_paths import required_paths, without
@@ -259,3 +260,20 @@ def test_where_nothing_is_likely_the_first_line_says_so_and_the_next_what_to_do(
         msgspec.structs.replace(weak, loss="qps -12.4%"), RenderOptions(width=200)
     )
     assert measured.startswith("measured slower: qps -12.4%; nothing found here explains it (") == told
+
+
+def test_where_servers_were_asked_in_vain_files_are_named_in_place_of_servers() -> None:
+    made = comparison()
+    confirm = (f"{EXPLAIN_ASKING} old new: names the functions",)
+    causes = tuple(
+        msgspec.structs.replace(c, strength=0.1, kind=CauseKind.LAYOUT, confirm=confirm) for c in made.causes
+    )
+    targets = tuple(msgspec.structs.replace(t, debug="") for t in made.targets)
+    weak = msgspec.structs.replace(made, causes=causes, targets=targets, profile=(), places=())
+    asked = both_from_files(msgspec.structs.replace(weak, coverage=Coverage({}, (f"{NAMES}{NO_ANSWER}: a package",))))
+    for document, other in ((weak, "--debug-old FILE --debug-new FILE"), (asked, "--debuginfod")):
+        text = EXPLAIN_EMITTERS["text"].render(document, RenderOptions(width=200))
+        assert (other in text) is False
+    assert asked.causes[0].confirm == (
+        "linemate explain --debug-old FILE --debug-new FILE old new: names the functions",
+    )

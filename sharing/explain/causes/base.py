@@ -21,6 +21,7 @@ from sharing.explain.linepairs import LinePairs
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
+from sharing.model.finding import EXPLAIN_ASKING
 from sharing.model.image import Image, ImageKind
 
 # Who calls these waits for others to connect, or goes on in the background: listen(2), accept(2), daemon(3).
@@ -138,14 +139,10 @@ def program_of(image: Image, listed: str = "") -> str:
 
 
 def named_again(old: Image, new: Image) -> str:
-    """The command that compares two files with the names that they lack, and the other way to give it names."""
+    """The command that compares two files with the names that they lack."""
     if not (is_file(old) and is_file(new)):
         return "linemate explain on the files that the listings are of"
-    files = shlex.join([old.path, new.path])
-    return (
-        f"linemate explain --debuginfod {files} (where servers have none: "
-        f"linemate explain --debug-old FILE --debug-new FILE {files})"
-    )
+    return f"{EXPLAIN_ASKING} {shlex.join([old.path, new.path])}"
 
 
 def run_of(image: Image, listed: str = "") -> Run:

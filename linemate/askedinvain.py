@@ -1,0 +1,38 @@
+"""What a report advises where servers were just asked for debug information, and none gave any.
+
+Owns the change of that advice: to ask them again is none.  Where else names are says the note of ``distribution``.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from sharing.model.comparison import Comparison
+from sharing.model.finding import ASK_SERVERS, EXPLAIN_ASKING, Report
+
+_ASK_OR_NAME = f"{ASK_SERVERS}, or --debug-file FILE"
+_NAME = "--debug-file FILE, see the note on names"
+_NAME_BOTH = "linemate explain --debug-old FILE --debug-new FILE"
+
+
+def names_from_files(report: Report) -> Report:
+    """The report whose remedies ask for a file with names, no server."""
+    findings = []
+    for finding in report.findings:
+        remedies = tuple(
+            msgspec.structs.replace(remedy, text=remedy.text.replace(_ASK_OR_NAME, _NAME))
+            for remedy in finding.remedies
+        )
+        findings.append(msgspec.structs.replace(finding, remedies=remedies))
+    return msgspec.structs.replace(report, findings=tuple(findings))
+
+
+def both_from_files(comparison: Comparison) -> Comparison:
+    """The comparison whose causes are confirmed with files that have the names of both builds."""
+    causes = tuple(
+        msgspec.structs.replace(
+            cause, confirm=tuple(step.replace(EXPLAIN_ASKING, _NAME_BOTH) for step in cause.confirm)
+        )
+        for cause in comparison.causes
+    )
+    return msgspec.structs.replace(comparison, causes=causes)
