@@ -20,6 +20,8 @@ LIBRARY = "both belong to the standard library"
 OF_LIBRARY = "one of the two is the standard library's own, and that threads use it often is an estimate"
 ESTIMATED = "that two threads do both often is an estimate"
 GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
+BARELY = f"{GUESSED}, and one would not matter if it were ten times less"
+PERHAPS = "only one of the two is estimated to be used often by a thread"
 
 
 def limit_of_pair(a: Actor, b: Actor, ctx: Context) -> tuple[Severity, str]:
@@ -39,9 +41,11 @@ def said_at_most(severity: Severity, a: Actor, b: Actor, ctx: Context) -> int:
 def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     """Both sides sure on threads that run at one time: no limit.  One sure and both often: medium.
 
-    Low is what is less by estimate, and what only the loop of its own thread makes busy, however sure that is: counts
-    confirm none of it.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for several
-    threads: both are medium so, and where both are far by estimate.
+    Low is what both do far more often than would matter, by estimate, and what only the loop of its own thread makes
+    busy, however sure that is.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for
+    several threads: both are medium so, and where both are far by estimate; one that perhaps changes often is low
+    beside what a loop surely uses.  Estimates are off by a factor of ten as often as not: of what else matters only
+    without that, or is sure on one side and perhaps so on the other, counts confirm nothing.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
@@ -57,14 +61,16 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
         return most
-    if atomic and ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
-        return most
-    if ctx.concurrent(wrote.writes & seen, used.uses & seen):
-        return (Severity.LOW, GUESSED) if ctx.thread_mask else (Severity.MEDIUM, UNKNOWN)
-    if ctx.concurrent(wrote.writes, used.uses):
+    if not ctx.thread_mask and ctx.concurrent(wrote.writes & seen, used.uses & seen):
+        return Severity.MEDIUM, UNKNOWN
+    if ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
+        return most if atomic else (Severity.LOW, GUESSED)
+    if ctx.concurrent(wrote.writes & ~seen, used.uses) or ctx.concurrent(wrote.writes, used.uses & ~seen):
         return Severity.LOW, CALLERS if ctx.thread_mask else UNKNOWN
+    if ctx.concurrent(wrote.writes & seen, used.uses & seen):
+        return Severity.NOTE, BARELY
     if Heat.COLD in (writer.write_heat, user.heat):
         return Severity.NOTE, "one of the two is hardly used"
     if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
-        return Severity.LOW, "only one of the two is estimated to be used often by a thread"
+        return Severity.LOW if writer.role is Role.ATOMIC else Severity.NOTE, PERHAPS
     return Severity.NOTE, "no two threads are estimated to use both of them often"

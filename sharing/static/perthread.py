@@ -182,7 +182,8 @@ class Uses:
         """Roots that write, and that use, what these accesses are to, as often as costs a program something.
 
         Sure is only what a thread's own loop does as a rule each time around, itself or in what it calls.  Of what is
-        further away and estimated to be that often, counts say so of a tenth.
+        further away and estimated to be that often, counts say so of a tenth.  A thread that sleeps in its loop does
+        nothing far too often: its share of its own instructions is not one of the time.
         """
         busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
         # Most is used far too seldom by any root.
@@ -204,8 +205,8 @@ class Uses:
             mask_of(own_uses >= surely) & sure,
             mask_of(writes >= maybe) & at_all,
             mask_of(uses >= maybe) & at_all,
-            mask_of(writes >= surely) & often,
-            mask_of(uses >= surely) & often,
+            mask_of(writes >= surely) & sure,
+            mask_of(uses >= surely) & sure,
         )
 
 

@@ -10,7 +10,7 @@ from sharing.judge.severitylimit import limit, limited
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft
-from sharing.rules.meeting import CALLERS, GUESSED, UNKNOWN
+from sharing.rules.meeting import BARELY, CALLERS, GUESSED, UNKNOWN
 
 ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
 
@@ -56,12 +56,14 @@ def atomic(one: Actor) -> Actor:
         pytest.param(actor(SURE_ONE), RAISED, Severity.LOW, id="one of them busy in its own loop only"),
         pytest.param(actor(FrequentUse(ONE, ONE)), RAISED, Severity.LOW, id="and the other one less sure"),
         pytest.param(
-            actor(FrequentUse(ONE, ONE)), actor(FrequentUse(OTHER, OTHER)), Severity.LOW, id="neither of them sure"
+            actor(FrequentUse(ONE, ONE)), actor(FrequentUse(OTHER, OTHER)), Severity.NOTE, id="neither of them sure"
         ),
+        pytest.param(actor(FAR_ONE), actor(FAR_OTHER), Severity.LOW, id="neither of them sure, both far"),
+        pytest.param(actor(FAR_ONE), actor(FrequentUse(OTHER, OTHER)), Severity.NOTE, id="one of them far"),
         pytest.param(atomic(actor(FAR_ONE)), atomic(actor(FAR_OTHER)), Severity.MEDIUM, id="both far, both atomic"),
         pytest.param(atomic(actor(FAR_ONE)), actor(FAR_OTHER), Severity.LOW, id="both far, one of them plain"),
         pytest.param(
-            atomic(actor(FAR_ONE)), atomic(actor(FrequentUse(OTHER, OTHER))), Severity.LOW, id="only one of them far"
+            atomic(actor(FAR_ONE)), atomic(actor(FrequentUse(OTHER, OTHER))), Severity.NOTE, id="only one of them far"
         ),
         pytest.param(
             atomic(actor(SURE_ONE)), atomic(RAISED), Severity.MEDIUM, id="one in its own loop only, both atomic"
@@ -72,7 +74,11 @@ def atomic(one: Actor) -> Actor:
         pytest.param(actor(SURE_ONE), actor(FAR_OTHER), Severity.MEDIUM, id="the same of the program's own"),
         pytest.param(atomic(actor(SURE_ONE)), atomic(LIBRARY_PERHAPS), Severity.LOW, id="atomics of both"),
         pytest.param(actor(FrequentUse(uses=ONE)), actor(FrequentUse(uses=OTHER)), Severity.NOTE, id="both only read"),
-        pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.LOW, id="the other one maybe"),
+        pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.NOTE, id="the other one maybe"),
+        pytest.param(actor(SURE_ONE), atomic(actor(MAYBE_OTHER)), Severity.LOW, id="and an atomic that changes"),
+        pytest.param(
+            actor(SURE_ONE), atomic(actor(FrequentUse(maybe_uses=OTHER))), Severity.NOTE, id="or that is only read"
+        ),
         pytest.param(
             actor(FrequentUse(ONE, ONE)), actor(MAYBE_OTHER), Severity.NOTE, id="one less sure, the other one maybe"
         ),
@@ -121,12 +127,18 @@ WITH_THREADS = dataclasses.replace(CONTEXT, thread_mask=ONE, anybody=MANY)
         pytest.param(ELSEWHERE, (Severity.MEDIUM, UNKNOWN), id="source, whose author says that threads run it"),
         pytest.param(LIBRARY, (Severity.LOW, UNKNOWN), id="a library in which no thread starts"),
         pytest.param(WITH_THREADS, (Severity.LOW, CALLERS), id="a library with a thread of its own elsewhere"),
-        pytest.param(CONTEXT, (Severity.LOW, GUESSED), id="a program"),
+        pytest.param(CONTEXT, (Severity.NOTE, BARELY), id="a program, whose threads were seen"),
     ],
 )
-def test_what_is_only_estimated_to_be_often_is_low(context: Context, most: tuple[Severity, str]) -> None:
+def test_what_is_only_estimated_to_be_often_is_low_where_threads_are_unknown(
+    context: Context, most: tuple[Severity, str]
+) -> None:
     often = actor(FrequentUse(MANY, MANY), by=MANY)
     assert limit((often, often), context) == most
+
+
+def test_what_is_estimated_to_be_far_too_often_is_low_and_says_why() -> None:
+    assert limit((actor(FAR_ONE), actor(FAR_OTHER)), CONTEXT) == (Severity.LOW, GUESSED)
 
 
 def test_callers_of_a_library_and_a_thread_of_its_own_are_low_however_sure_the_thread_is() -> None:

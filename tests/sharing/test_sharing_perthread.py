@@ -221,6 +221,15 @@ def test_a_thread_that_sleeps(name: str, loop: int, rarity: int, maybe: bool, wr
     assert (bool(found.maybe_writes), bool(found.writes), bool(found.sure_writes)) == (maybe, writes, sure)
 
 
+@pytest.mark.parametrize(("name", "far"), [("usleep", False), ("sched_yield", True)])
+def test_what_a_thread_does_between_its_sleeps_is_never_far_too_often(name: str, far: bool) -> None:
+    b = program()
+    b.function("worker").rmw("word", loop=1).call(name, loop=2)
+    found = often(b, "word")
+    assert found.writes
+    assert (bool(found.far_writes), bool(found.far_uses)) == (far, far)
+
+
 @pytest.mark.parametrize(
     ("name", "loop", "rarity", "often_still"),
     [

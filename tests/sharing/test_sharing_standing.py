@@ -61,12 +61,13 @@ def draft(first: FrequentUse | None, second: FrequentUse | None, *, score: float
 
 OFTEN = FrequentUse(ALL, ALL)
 SURE = FrequentUse(ALL, ALL, ALL, ALL)
+FAR = FrequentUse(ALL, ALL, far_writes=ALL, far_uses=ALL)
 
 
 def test_a_sure_meeting_comes_before_an_estimated_one_and_that_before_luck() -> None:
     sure, one, guessed = (
         standing_of(draft(*pair, score=score), CONTEXT)
-        for pair, score in (((SURE, SURE), 1.0), ((SURE, OFTEN), 1e3), ((OFTEN, OFTEN), 1e6))
+        for pair, score in (((SURE, SURE), 1.0), ((SURE, OFTEN), 1e3), ((FAR, FAR), 1e6))
     )
     luck = standing_of(draft(SURE, SURE, score=1e9, luck=True), CONTEXT)
     assert sure > one > guessed > Standing(0, MOST_USERS, 0.0)
