@@ -16,6 +16,7 @@ from sharing.model.heap import BEGINS, NOTE_DTYPE, Notes
 
 MAX_STACK = 4  # frames that a report shows
 _ALLOCATOR = re.compile(r"alloc|operator new|strn?dup|\bnew_?object", re.IGNORECASE)
+_STANDARD = ("std::", "__gnu_cxx::")  # instances of C++'s templates are in the program's own file
 # One object behind its counts of references (C++ [util.smartptr.shared.create]); of arrays by its argument's brackets.
 _SINGLE = re.compile(r"\b(?:make|allocate)_shared(?:_for_overwrite)?<(?![^()]*\[)")
 LARGE_SPAN = 32 << 10  # bytes of an allocation
@@ -50,9 +51,10 @@ class Allocation:
 
     @property
     def site(self) -> Frame:
-        """Who wanted the memory: the first of the judged binary that is no allocator by its name."""
+        """Who wanted the memory: the first of the judged binary that is no allocator by its name, nor C++'s library."""
         own = [frame for frame in self.stack if frame.target] or list(self.stack)
-        return next((frame for frame in own if not _ALLOCATOR.search(frame.function)), own[0])
+        named = [frame for frame in own if not _ALLOCATOR.search(frame.function)]
+        return next((frame for frame in named if not _is_standard(frame.function)), (named or own)[0])
 
     @property
     def name(self) -> str:
@@ -73,6 +75,16 @@ class Allocation:
         path = " ← ".join(frame.text for frame in callers[: last + 1])
         more = f"; {self.alike} of that size from there were noted" if self.alike > 1 else ""
         return f"{self.size} bytes at {self.address:#x}, {self.age_s:.3g} s old when sampled, allocated in {path}{more}"
+
+
+def _is_standard(function: str) -> bool:
+    """Of C++'s library by its own name: an instance of a template is told with what it returns in front."""
+    depth = begin = 0
+    for at, letter in enumerate(function):
+        depth += (letter in "<([") - (letter in ">)]")
+        if letter == " " and depth == 0:
+            begin = at + 1
+    return function[begin:].startswith(_STANDARD)
 
 
 class Allocations:

@@ -74,6 +74,25 @@ def test_who_wanted_the_memory_is_no_allocator_and_of_the_program() -> None:
     assert only.site.function == "xmalloc", "better than none"
 
 
+@pytest.mark.parametrize(
+    ("function", "asks"),
+    [
+        ("std::make_shared<Desk>", False),
+        ("std::__shared_ptr<Desk, (__gnu_cxx::_Lock_policy)2>::__shared_ptr<Desk>", False),
+        ("std::shared_ptr<Desk> std::make_shared<Desk, int>", False),
+        ("__gnu_cxx::new_thing<Desk>", False),
+        ("std::vector<Cell> build<Cell>", True),  # the program's own template, told with what it returns
+        ("stdx::open", True),
+        ("Desk::Desk", True),
+    ],
+)
+def test_the_library_of_cpp_wants_no_memory_for_itself(function: str, asks: bool) -> None:
+    made = Allocation(0x5000, 32, 1.0, (Frame(function, target=True), OPENS))
+    assert made.site.function == (function if asks else "open_channel")
+    alone = Allocation(0x5000, 32, 1.0, (Frame(function, target=True),))
+    assert alone.site.function == function, "better than none"
+
+
 def test_an_allocation_without_known_code_says_nothing() -> None:
     assert asked(Note(1, 0x5000, 64, (9,))).at(100, 0x5000, 2) is None
 
