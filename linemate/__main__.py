@@ -36,7 +36,8 @@ def _run() -> int:
     from linemate.blas import load_numpy
     from linemate.streams import settled
 
-    load_numpy()  # before anything else imports it
+    if not _asks_for_help(sys.argv[1:]):
+        load_numpy()  # before anything else imports it
     from sharing.model.process import children, scratch, stopping
 
     try:
@@ -54,6 +55,11 @@ def _run() -> int:
         # Also where something made another error of it, or nothing.  A thread that still works would be waited for.
         os._exit(settled(stopping.ended_by().exit_code))
     return _ended(settled(code))
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    """Of all commands or of one: the text needs no tables."""
+    return not words or words[0] == "help" or any(word in ("--help", "-h") for word in words)
 
 
 def _ended(code: int) -> int:

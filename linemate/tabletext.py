@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from linemate.filepart import split_part
 from sharing.explain.tables import Table, read_tables
 from sharing.explain.tables.base import Labels, Measurement
 from sharing.explain.tables.columns import VALUE
@@ -35,16 +35,6 @@ class Chosen:
 def table_text(path: str) -> str:
     """The file as text, bytes that are none replaced; ``-`` is standard input.  Raises LinemateError."""
     return read_input(path, MAX_TABLE_BYTES, "a table", stream=True).decode("utf-8", "replace")
-
-
-def split_part(given: str) -> tuple[str, str]:
-    """``FILE#PART`` in two; a file of that very name is a file."""
-    at = given.find("#", 1)
-    while at > 0 and not Path(given).exists():
-        if Path(given[:at]).exists() or given[:at] == "-":
-            return given[:at], given[at + 1 :]
-        at = given.find("#", at + 1)
-    return given, ""
 
 
 def chosen(given: str) -> Chosen:

@@ -9,8 +9,8 @@ import click
 
 from linemate.commands import common
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
+from linemate.filepart import split_part
 from linemate.output import progress
-from linemate.tabletext import split_part
 from reports.escape import visible
 from reports.explain import EXPLAIN_EMITTERS
 from sharing.model.comparison import Comparison

@@ -8,7 +8,7 @@ import click
 
 from linemate.commands import common
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
-from linemate.tabletext import split_part
+from linemate.filepart import split_part
 from reports.escape import visible
 from reports.history import HISTORY_EMITTERS
 from sharing.model.errors import LinemateError

@@ -23,8 +23,8 @@ from elfscan.listing import read_listing
 from elfscan.traits import read_traits
 from linemate.auditing.framed import Child
 from linemate.auditing.image import line_sizes
+from linemate.filepart import split_part
 from linemate.pipeline import vocabulary
-from linemate.tabletext import split_part
 from sharing.explain.causes.base import is_file
 from sharing.explain.compare import ExplainOptions, Side, side
 from sharing.model.comparison import FileTraits

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from elfscan.debug.demangle import demangle
 from elfscan.fileformat.elf import ElfFile, map_file
-from linemate.tabletext import chosen, split_part
+from linemate.filepart import split_part
+from linemate.tabletext import chosen
 from pmu import read_samples
 from sharing.basics.naming import readable_names
 from sharing.explain.causes.base import is_file

@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from sharing.model.finding import Confidence, Coverage, Finding, Target
-from sharing.model.instructions import InstructionReader, not_decoded
+from sharing.model.instructionreader import InstructionReader, not_decoded
 
 EXPLAIN_SCHEMA = "linemate-explain-1"
 # From these strengths on a cause is called so; docs/explain.md counts how often it is right.

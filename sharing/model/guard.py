@@ -17,8 +17,6 @@ import os
 import tempfile
 import weakref
 
-import numpy as np
-
 from sharing.model.errors import LinemateError, Malformed
 from sharing.model.native import native_file
 from sharing.model.process import scratch
@@ -140,6 +138,8 @@ def check_inputs(since: int | None = None) -> None:
 
 
 def _address(found: mmap.mmap) -> int:
+    import numpy as np  # whoever has files to guard has it by now; what only asks for help has not
+
     return int(np.frombuffer(found, np.uint8).__array_interface__["data"][0])
 
 

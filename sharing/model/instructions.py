@@ -1,12 +1,10 @@
 """Instructions of functions as the comparison of two builds sees them: bytes without what a linker sets.
 
-Owns the record layout, and the type of what reads instructions.  Does not decode (``linemate-access`` does) and
-compares nothing.
+Owns the record layout.  Does not decode (``linemate-access`` does) and compares nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -51,12 +49,3 @@ INSTRUCTION_DTYPE = np.dtype(
         ("unused", "u1", 7),
     ]
 )
-
-# Functions (address and bytes) and the addresses of their image → INSTRUCTION_DTYPE of each, None without a decoder.
-# Raises LinemateError where decoding failed.
-InstructionReader = Callable[[Sequence[tuple[int, bytes]], tuple[int, int]], list[Table] | None]
-
-
-def not_decoded(functions: Sequence[tuple[int, bytes]], image: tuple[int, int]) -> list[Table] | None:
-    """The reader where there is none."""
-    return None
