@@ -1,8 +1,9 @@
 //===- OwnIndex.cpp - Where does an index come from? ----------------------===//
 //
 // Owns what makes an element of an array one thread's own: an index that is the
-// number of the running thread, or was handed over with the call.  How the
-// index is used is Location.cpp's.
+// number of the running thread, or was handed over with the call; and what
+// small functions return, an element at such an index or always the same
+// object.  How the index is used is Location.cpp's.
 //
 //===----------------------------------------------------------------------===//
 
