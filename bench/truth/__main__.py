@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.truth import fit
+from bench.truth import decay, fit
 from bench.truth.build import BUILDS, BUILT, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
 from bench.truth.costs import costs
@@ -31,11 +31,11 @@ PAGE = ROOT / "docs" / "accuracy.md"
 
 
 def main() -> int:
-    """``count NAME…``, ``score [NAME…]``, ``misses NAME…``, ``ways [NAME…]`` or ``packages``."""
+    """``count NAME…``, ``score [NAME…]``, ``misses NAME…``, ``ways [NAME…]``, ``decay [NAME…]`` or ``packages``."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    actions = ("build", "costs", "count", "keep", "score", "misses", "ways", "fit", "packages")
+    actions = ("build", "costs", "count", "keep", "score", "misses", "ways", "decay", "fit", "packages")
     parser.add_argument("action", choices=actions)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
@@ -46,6 +46,8 @@ def main() -> int:
         return _misses(options.names)
     if options.action == "ways":
         return _ways(options.names)
+    if options.action == "decay":
+        return _decay(options.names)
     if options.action == "fit":
         (ROOT / "docs" / "estimate.md").write_text(fit.page(list(fit.cases())), encoding="utf-8")
         return 0
@@ -155,6 +157,21 @@ def _ways(names: list[str]) -> int:
             print(f"{name_of(path)}: {error}", file=sys.stderr)
             continue
         print(f"{name_of(path)}: {ways_score(one.passes.image, load(path)[1]) or 'too few functions ran'}", flush=True)
+    return 0
+
+
+def _decay(names: list[str]) -> int:
+    """All programs as the page, or some of them as the same tables here."""
+    found = []
+    for name, one in decay.decays(kept(names)):
+        if one is None:
+            print(f"{name}: not the file that was counted, or not here", file=sys.stderr)
+        else:
+            found.append(one)
+    if names:
+        print(*decay.tables(found), sep="\n")
+    else:
+        (ROOT / "docs" / "decay.md").write_text(decay.page(found), encoding="utf-8")
     return 0
 
 

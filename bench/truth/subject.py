@@ -62,10 +62,10 @@ def _judge(variant: str, image: Image, *, own: bool = True) -> Judged:
     size, pair = line_sizes(None, image)
     passes = run_passes(image, default_knowledge(), demangle)
     findings = judge_passes(passes, JudgeOptions(size, pair, demangle=demangle, edits=False)).findings
-    return Judged(variant, passes, _actors(passes), findings, size, own)
+    return Judged(variant, passes, actors_of(passes), findings, size, own)
 
 
-def _actors(passes: Passes) -> tuple[Actor, ...]:
+def actors_of(passes: Passes) -> tuple[Actor, ...]:
     """Everything in static storage that code names, as the static judgement sees it."""
     if not len(passes.accesses.sites):
         return ()
