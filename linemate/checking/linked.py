@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from elfscan.image import read_images
 from linemate.options import AuditOptions, CheckOptions
 from reports.fingerprint import PAIR, fingerprint
 from sharing.model.finding import Evidence, Finding, Report, Severity
@@ -21,6 +22,7 @@ from sharing.model.finding import Evidence, Finding, Report, Severity
 if TYPE_CHECKING:
     from sharing.source.program import Program
 
+_NAMED = 3  # variables in the note of an old program
 LISTED = Severity.MEDIUM  # from here on what only the linked program shows is a finding of a check
 
 
@@ -47,6 +49,31 @@ def check_built(program: Program, options: CheckOptions) -> Report:
     findings = joined(report.findings, _audited(_Asked(f"{wanted} {_written(options.binary)}", wanted)).findings)
     shown = [finding for finding in findings if finding.severity.rank >= options.min_severity.rank]
     return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
+
+
+def with_age(report: Report, options: CheckOptions, program: Program, base: Program | None = None) -> Report:
+    """The report, incomplete where the linked program was made of other sources: of before the change, mostly.
+
+    ``base`` is the program of the sources that the report was compared with.
+    """
+    if not options.binary:
+        return report
+    from sharing.source.outdated import outdated
+
+    def is_older(path: str) -> bool:
+        try:
+            return os.stat(options.binary).st_mtime_ns < os.stat(path).st_mtime_ns
+        except OSError:
+            return False
+
+    linked = next(read_images(options.binary, types=False, access=False), None)
+    found = outdated(linked, program, base, is_older) if linked is not None else []
+    if not found:
+        return report
+    more = f" (and {len(found) - _NAMED:,} more)" if len(found) > _NAMED else ""
+    note = f"{options.binary} was not built of these sources (before the change?): it {', '.join(found[:_NAMED])}{more}"
+    coverage = msgspec.structs.replace(report.coverage, notes=(note, *report.coverage.notes))
+    return msgspec.structs.replace(report, coverage=coverage, incomplete=True)
 
 
 @dataclass(frozen=True, slots=True)

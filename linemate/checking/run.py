@@ -74,6 +74,7 @@ def check(options: CheckOptions, against: Comparison) -> tuple[Report, Program]:
         report, program = _against_revision(whole, against, options.min_severity)
     else:
         everything, program = _judge(whole)
+        everything = _with_age(everything, options, program)
         report = _against_files(everything, against, options)
     return _with_edits(report, program, options), program
 
@@ -81,7 +82,7 @@ def check(options: CheckOptions, against: Comparison) -> tuple[Report, Program]:
 def judged(options: CheckOptions) -> tuple[Report, Program]:
     """Check the sources against nothing: findings with their edits, and what was read."""
     report, program = _judge(options)
-    return _with_edits(report, program, options), program
+    return _with_edits(_with_age(report, options, program), program, options), program
 
 
 def _judge(options: CheckOptions) -> tuple[Report, Program]:
@@ -90,6 +91,12 @@ def _judge(options: CheckOptions) -> tuple[Report, Program]:
 
     program = read_program(options)
     return check_built(program, options), program
+
+
+def _with_age(report: Report, options: CheckOptions, program: Program, base: Program | None = None) -> Report:
+    from linemate.checking.linked import with_age
+
+    return with_age(report, options, program, base)
 
 
 def judged_line_size(report: Report, options: CheckOptions) -> int:
@@ -183,7 +190,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             basefacts.Folders(scratch, bases_folder() if request.cache else None),
             gather,
         )
-        before = report
+        before, old = report, program
         if built or base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
             everything = dataclasses.replace(
                 options,
@@ -194,7 +201,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
                 project=msgspec.structs.replace(options.project, suppress=()),
                 edits=False,
             )
-            before, _ = _judge(everything)
+            before, old = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
         known = baseline.known_findings(before)
         known = {**baseline.renamed_findings(report, before), **known}
@@ -208,7 +215,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             compared = msgspec.structs.replace(compared, hidden=hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)
-    compared = _with_notes(compared, base.notes)
+    compared = _with_age(_with_notes(compared, base.notes), options, program, old)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program

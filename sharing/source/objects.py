@@ -78,7 +78,7 @@ def from_binary(image: Image, program: Program) -> dict[str, int]:
     statics: dict[str, int] = {}
     for row in rows:
         for name in row.names if row.local else ():
-            statics[_plain(name)] = statics.get(_plain(name), 0) + 1
+            statics[plain_name(name)] = statics.get(plain_name(name), 0) + 1
     for facts in program.units:
         mine = [v for v in facts.variables if not v.bits & VariableBits.DECLARED_ONLY]
         for variable in mine:
@@ -88,7 +88,7 @@ def from_binary(image: Image, program: Program) -> dict[str, int]:
         candidates = by_unit.get(_path(facts.directory, facts.path))
         if candidates is None:
             # No debug information: a name that only one object has, and only one unit, is still certain.
-            candidates = [r for r in rows if r.local and all(statics[_plain(n)] == 1 for n in r.names)]
+            candidates = [r for r in rows if r.local and all(statics[plain_name(n)] == 1 for n in r.names)]
             internal = [v for v in internal if _defined_once(program, v)]
         for variable, row in _joined(candidates, internal):
             found.setdefault(variable.identity, row.address)
@@ -96,8 +96,8 @@ def from_binary(image: Image, program: Program) -> dict[str, int]:
 
 
 def _defined_once(program: Program, variable: VariableFacts) -> bool:
-    symbol = _plain(variable.symbol)
-    named = [v for u in program.units for v in u.variables if _plain(v.symbol) == symbol]
+    symbol = plain_name(variable.symbol)
+    named = [v for u in program.units for v in u.variables if plain_name(v.symbol) == symbol]
     return sum(1 for v in named if not v.bits & VariableBits.DECLARED_ONLY) == 1
 
 
@@ -133,13 +133,13 @@ def _joined(rows: Iterable[_Row], variables: Sequence[VariableFacts]) -> Iterato
     for row in rows:
         for name in row.names:
             exact.setdefault(name, []).append(row)
-            plain.setdefault(_plain(name), []).append(row)
+            plain.setdefault(plain_name(name), []).append(row)
     wanted: dict[str, list[VariableFacts]] = {}
     for variable in variables:
         if not variable.bits & VariableBits.DECLARED_ONLY and variable.symbol:
             wanted.setdefault(variable.symbol, []).append(variable)
     for symbol, named in wanted.items():
-        both = [*exact.get(symbol, ()), *plain.get(_plain(symbol), ())]
+        both = [*exact.get(symbol, ()), *plain.get(plain_name(symbol), ())]
         candidates = list({row.address: row for row in both}.values())
         if len(named) == 1 and len(exact.get(symbol, ())) == 1:
             yield named[0], exact[symbol][0]
@@ -157,7 +157,8 @@ def _fits(row: _Row, variable: VariableFacts) -> bool:
     return row.size == variable.size and (inside or row.scope == variable.scope)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A symbol without what one compiler adds to it and another does not."""
     return _TAGGED.sub("", _NUMBERED.sub("", name))
 
 

@@ -1,0 +1,153 @@
+"""Was a linked program made of the sources that were read?  What it lacks or has besides, by name.
+
+Owns what has to be in a program: a compiler or linker drops variables that nothing needs, and a compile database
+covers units of other programs, so that a missing name alone says nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from sharing.basics.sourcepath import shortened
+from sharing.model.facts import ACCESS_COLUMNS, Base, FunctionBits, UnitFacts, VariableBits, VariableFacts
+from sharing.model.image import AccessKind, Image, VariableFlag
+from sharing.source.objects import plain_name
+from sharing.source.program import Program
+
+_STRUCTOR = re.compile(r"[CD][0-5]E")  # constructors and destructors have several symbols, of which one may be kept
+# Left out: what several units may define or replace, what is elsewhere, and what tables of writable data may lack.
+_OTHERS = (
+    VariableBits.INLINE | VariableBits.WEAK | VariableBits.DECLARED_ONLY | VariableBits.CONSTANT | VariableBits.THREAD
+)
+
+
+def outdated(
+    linked: Image, program: Program, base: Program | None, is_older: Callable[[str], bool] = lambda path: False
+) -> list[str]:
+    """What is said of the linked file, a variable each: of external linkage, mostly.
+
+    ``base``, the program of the base, shows what was removed or resized.
+    ``is_older`` says that the linked file is older than a source: then a variable without external linkage, too, counts
+    where it is lacking though functions read and write it.
+    """
+    return list(_Comparison(linked, program, base, is_older).found())
+
+
+class _Symbols:
+    """Names of a linked file.  ``whole``: its own table of symbols is there, as far as can be seen."""
+
+    def __init__(self, image: Image) -> None:
+        self.names: set[str] = {image.names[i] for i in image.functions["name"].tolist() if i >= 0}
+        self.plain: set[str] = set()
+        self.sizes: dict[str, int] = {}  # of what other files may name
+        self.whole = False
+        columns = (image.variables[c].tolist() for c in ("name", "size", "flags"))
+        for number, (name, size, flags) in enumerate(zip(*columns, strict=True)):
+            if name < 0 or flags & VariableFlag.RECOVERED:
+                continue
+            # Of a stripped library local symbols are gone, and hidden ones with them; crt files always bring some.
+            self.whole |= bool(flags & VariableFlag.LOCAL)
+            for one in (image.names[name], *image.aliases.get(number, ())):
+                self.names.add(one)
+                self.plain.add(plain_name(one))
+                if not flags & VariableFlag.LOCAL:
+                    self.sizes[one] = size
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """A linked file beside the program of the sources, and that of the base."""
+
+    linked: Image
+    program: Program
+    base: Program | None
+    is_older: Callable[[str], bool]
+    there: _Symbols = field(init=False)
+
+    def found(self) -> Iterator[str]:
+        self.there = _Symbols(self.linked)
+        if not self.there.whole:
+            return
+        signs = {i: self._signs(i) for i in self.program.members}
+        # A linker that drops what nobody calls, or a compiler that sees the whole program, leaves out functions.
+        keeps_all = all(some <= self.there.names or some.isdisjoint(self.there.names) for some in signs.values())
+        units = [self.program.units[i] for i, some in signs.items() if some and some <= self.there.names]
+        used = self._read_and_written()
+        for unit in units:
+            for variable in unit.variables:
+                if not _counts(variable):
+                    continue
+                kept = keeps_all and not unit.options.data_sections
+                if self._lacks(variable, unit, used, kept):
+                    yield f"lacks {variable.name}, which {_file(unit)} defines"
+                elif (was := self._resized(variable)) is not None:
+                    yield f"has {variable.name} with {was:,} bytes, which in {_file(unit)} has {variable.size:,}"
+        yield from self._removed({unit.path for unit in units})
+
+    def _signs(self, unit: int) -> set[str]:
+        """Symbols that say that the unit is linked: its functions that other files may call, in the base, too."""
+        names = set()
+        for identity, _ in self.program.units[unit].functions:
+            defined = self.program.function(unit, identity)
+            if defined is None or defined.facts.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE):
+                continue
+            old = self.base is None or identity in self.base.functions
+            if old and identity != "main" and not _STRUCTOR.search(defined.facts.symbol):
+                names.add(defined.facts.symbol)
+        return names
+
+    def _read_and_written(self) -> set[str]:
+        """Identities of variables that functions of the linked file read, and others or the same write."""
+        base, number, kind = (ACCESS_COLUMNS.index(column) for column in ("base", "id", "kind"))
+        read, written = set(), set()
+        for defined in self.program.functions.values():
+            facts = defined.facts
+            if facts.symbol not in self.there.names:
+                continue
+            for at in range(0, len(facts.accesses), len(ACCESS_COLUMNS)):
+                row = facts.accesses[at : at + len(ACCESS_COLUMNS)]
+                if row[base] != Base.VARIABLE:
+                    continue
+                identity = self.program.symbol(defined.unit, row[number])
+                if row[kind] != AccessKind.STORE:
+                    read.add(identity)
+                if row[kind] != AccessKind.LOAD:
+                    written.add(identity)
+        return read & written
+
+    def _lacks(self, variable: VariableFacts, unit: UnitFacts, used: set[str], kept: bool) -> bool:
+        if variable.bits & VariableBits.INTERNAL:
+            lacking = variable.identity in used and plain_name(variable.symbol) not in self.there.plain
+            return lacking and self.is_older(posixpath.join(unit.directory, unit.path))
+        return variable.symbol not in self.there.names and (kept or variable.identity in used)
+
+    def _resized(self, variable: VariableFacts) -> int | None:
+        """The size that it has in the base and in the linked file, where that is no longer its size."""
+        was = self.base.variables.get(variable.identity) if self.base is not None else None
+        if was is None or was.facts.size == variable.size or variable.bits & VariableBits.INTERNAL:
+            return None
+        return was.facts.size if self.there.sizes.get(variable.symbol) == was.facts.size else None
+
+    def _removed(self, paths: set[str]) -> Iterator[str]:
+        """What units defined in the base, no unit names any more, and the linked file has all the same."""
+        if self.base is None or self.program.failed:
+            return
+        for unit in (self.base.units[i] for i in self.base.members):
+            for variable in unit.variables if unit.path in paths else ():
+                if variable.bits & VariableBits.INTERNAL or not _counts(variable):
+                    continue
+                named = variable.identity in self.program.variables or variable.identity in self.program.declared
+                if not named and self.there.sizes.get(variable.symbol) == variable.size:
+                    yield f"has {variable.name}, which {_file(unit)} no longer defines"
+
+
+def _counts(variable: VariableFacts) -> bool:
+    """Has it storage by its own name?  A linker script may drop what asks for a section."""
+    return not variable.bits & _OTHERS and bool(variable.symbol) and variable.size > 0 and not variable.section
+
+
+def _file(unit: UnitFacts) -> str:
+    return shortened(unit.path, (unit.directory,))

@@ -1,0 +1,127 @@
+"""A linked program that was made before the change: what of it shows that, and what a linker drops by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from elfscan.tools import tool_path
+from sharing.model import LinemateError
+from tests.check.repositories import Project
+
+Run = Callable[..., Any]
+
+UNIT = """
+#include <pthread.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+long total;
+long before[2];
+static long seen;
+void add(long n) { pthread_mutex_lock(&lock); total += n; seen++; pthread_mutex_unlock(&lock); }
+long sum(void) { return total + seen + before[0]++; }
+"""
+MAIN = """
+#include <pthread.h>
+void add(long);
+long sum(void);
+static void *work(void *p) { for (int i = 0; i < 100; i++) add(i); return p; }
+int main(void) {
+  pthread_t t[2];
+  for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, 0);
+  for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+  return (int)sum();
+}
+"""
+OTHER = "char tool_buffer[64]; long tool_total; int main(void) { return (int)tool_total++ + tool_buffer[0]; }\n"
+DROPPING = ("-O2", "-fdata-sections", "-ffunction-sections", "-Wl,--gc-sections")
+
+
+@pytest.fixture
+def base(project: Project) -> str:
+    """A program of two units, built, and the unit of another program in the same compile database."""
+    try:
+        tool_path("linemate-facts")
+    except LinemateError as error:
+        pytest.skip(str(error))
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc")
+    commit = project.commit({"unit.c": UNIT, "main.c": MAIN, "other.c": OTHER})
+    project.database("unit.c", "main.c", "other.c")
+    make(project)
+    return commit
+
+
+def make(project: Project, *flags: str) -> None:
+    command = ["gcc", *(flags or ("-O2",)), "-pthread", "-o", "build/server", "unit.c", "main.c"]
+    subprocess.run(command, cwd=project.top, check=True, capture_output=True)
+
+
+def said(run: Run, base: str) -> tuple[int, list[str]]:
+    command = "mkdir -p build && gcc -O2 -pthread -o build/server unit.c main.c"
+    result = run("check", "--base", base, "--build", command, "--binary", "build/server", "--format", "json")
+    notes = json.loads(result.out)["coverage"]["notes"]
+    return result.code, [note.partition("it ")[2] for note in notes if "was not built of these sources" in note]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "expected"),
+    [
+        ("long total;", "long total; char log_buffer[208];", "lacks log_buffer, which unit.c defines"),
+        ("before[2]", "before[9]", "has before with 16 bytes, which in unit.c has 72"),
+        ("long total;", "long total; long more;", "lacks more, which unit.c defines"),
+    ],
+)
+def test_a_program_of_before_the_change_is_no_answer(
+    run: Run, project: Project, base: str, was: str, now: str, expected: str
+) -> None:
+    project.write({"unit.c": UNIT.replace(was, now)})
+    assert said(run, base) == (3, [expected])
+    make(project)
+    assert said(run, base)[1] == []
+
+
+def test_a_removed_variable_that_the_program_still_has(run: Run, project: Project, base: str) -> None:
+    project.write({"unit.c": UNIT.replace("long before[2];", "").replace(" + before[0]++", "")})
+    assert said(run, base) == (3, ["has before, which unit.c no longer defines"])
+    make(project)
+    assert said(run, base)[1] == []
+
+
+def test_a_static_variable_counts_where_the_program_is_older_as_well(run: Run, project: Project, base: str) -> None:
+    """A compiler may drop one: that it is missing is not enough."""
+    text = UNIT.replace("static long seen;", "static long seen, times;").replace("seen++;", "seen++; times += seen;")
+    project.write({"unit.c": text.replace("total + seen", "total + seen + times")})
+    os.utime(project.top / "build" / "server", (1, 1))
+    assert said(run, base) == (3, ["lacks times, which unit.c defines"])
+    os.utime(project.top / "unit.c", (0, 0))
+    assert said(run, base)[1] == []
+
+
+def test_without_a_base_what_all_its_functions_are_linked_with_has_to_be_there(
+    run: Run, project: Project, base: str
+) -> None:
+    project.write({"unit.c": UNIT.replace("long total;", "long total; char log_buffer[208];")})
+    result = run("check", "--binary", "build/server")
+    assert result.code == 3
+    assert "lacks log_buffer" in result.out
+
+
+@pytest.mark.parametrize("flags", [DROPPING, ("-O2", "-flto")])
+def test_what_a_linker_drops_is_not_missed(run: Run, project: Project, base: str, flags: tuple[str, ...]) -> None:
+    text = UNIT + "long unused[4]; long never_called(void) { return unused[0]++; }\n"
+    project.write({"unit.c": text})
+    project.database("unit.c", "main.c", "other.c", flags=flags[:3])
+    make(project, *flags)
+    assert said(run, base)[1] == []
+
+
+def test_a_stripped_program_says_nothing_of_its_age(run: Run, project: Project, base: str) -> None:
+    project.write({"unit.c": UNIT.replace("long total;", "long total; char log_buffer[208];")})
+    make(project, "-O2", "-rdynamic", "-s")
+    assert said(run, base)[1] == []
