@@ -100,8 +100,9 @@ def run(
                 line = msgspec.structs.replace(line, place=positions.label(sections[0]))
             for rule in rules:
                 for draft in rule.check(line, context):
-                    home = positions.of(draft.actors[0])
-                    if home is None or shift % positions.step(home):
+                    # Of a pair of two units each part has to be able to start there.
+                    homes = [positions.of(actor) for actor in draft.actors[:2]]
+                    if any(home is None or shift % positions.step(home) for home in homes):
                         continue
                     key = (rule.id, *sorted(a.name for a in draft.actors[:2]))
                     known = met.get(key)
