@@ -19,6 +19,7 @@ from linemate.sampled.reading import Profiles
 from sharing.explain.activity import Activity
 from sharing.explain.causes.base import Builds, is_file, ranked
 from sharing.explain.exercised import exercised
+from sharing.explain.nameless import under_one_name
 from sharing.explain.samples import together, with_profiles
 from sharing.explain.seenmemory import causes_of, disturbed_since
 from sharing.explain.seenpairs import decided
@@ -90,7 +91,8 @@ def with_samples(
         comparison = _with_memory(comparison, builds, *profiled)
     for at, event in enumerate(events):
         weigh = at == 0
-        sums = [together([sampled.by_function[event] for sampled in side]) for side in (old, new)]
+        one, other = (together([sampled.by_function[event] for sampled in side]) for side in (old, new))
+        sums = under_one_name(one, other, builds.functions)
         work = work_of(pace, sums[0].rates, sums[1].rates)
         if profiled is not None:
             sides = (builds.old, builds.new)

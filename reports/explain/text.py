@@ -12,7 +12,7 @@ from reports.explain import wording
 from reports.options import RenderOptions
 from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, wrapped
 from reports.text import target_lines
-from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
+from sharing.model.comparison import Cause, CauseKind, ChangeKind, Comparison, LineMates, SymbolChange
 from sharing.model.plural import count
 
 # A terminal gets what explains the answer; the other formats hold the lists.
@@ -22,6 +22,7 @@ MOVED_SHOWN = 4
 EVIDENCE_SHOWN = 5
 CHANGES_SHOWN = 8
 RUNS_SHOWN = 6
+RUNS_OF_NO_CAUSE = 3  # where nothing is likely
 _STYLE = {
     CauseKind.LAYOUT: "bold red",
     CauseKind.DEPENDENCY: "bold yellow",
@@ -36,17 +37,19 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     """The comparison as text; without ``options.summary`` the causes only."""
     width = max(options.width, MIN_WIDTH)
     lines = list(_verdict(comparison, width, summary=options.summary))
-    sections = [_details(number, cause, width) for number, cause in _told(comparison)]
+    unlikely = options.summary and bool(wording.verdict(comparison))
+    sections = [_details(number, cause, width) for number, cause in _told(comparison) if not unlikely]
     if options.summary:
         sections = [
             *sections,
+            _all_elsewhere(width) if unlikely else iter(()),
             _ruled_out(comparison, width),
             _profile(comparison),
             _places(comparison),
             _measurements(comparison),
             _sensitivity(comparison, width),
             _changes(comparison),
-            _runs(comparison, width),
+            _runs(comparison, width, RUNS_OF_NO_CAUSE if unlikely else RUNS_SHOWN),
             _compared(comparison, width),
         ]
     for section in sections:
@@ -90,6 +93,10 @@ def _told(comparison: Comparison) -> Iterator[tuple[int, Cause]]:
     for number, cause in enumerate(comparison.causes, 1):
         if number == 1 or not cause.improves:
             yield number, cause
+
+
+def _all_elsewhere(width: int) -> Iterator[Line]:
+    yield from wrapped("evidence of these, and how to confirm or refute each: -o FILE.html, .md or .json", width, "")
 
 
 def _compared(comparison: Comparison, width: int) -> Iterator[Line]:
@@ -202,19 +209,30 @@ def _sensitivity(comparison: Comparison, width: int) -> Iterator[Line]:
 
 
 def _changes(comparison: Comparison) -> Iterator[Line]:
+    """The busiest; of several that went from one section to another the first stands for all that are known."""
+    groups: dict[object, list[SymbolChange]] = {}
+    for one in comparison.changes:
+        moved = one.kind is ChangeKind.MOVED
+        groups.setdefault((one.old_section, one.new_section) if moved else id(one), []).append(one)
+    shown = list(groups.values())[:CHANGES_SHOWN]
     rows = [
-        (c.kind.value, shorten(visible(c.name), NAME_WIDTH), visible(wording.change(c)), visible(c.source))
-        for c in comparison.changes[:CHANGES_SHOWN]
+        (
+            first.kind.value,
+            shorten(visible(first.name), NAME_WIDTH) + (f" and {len(others):,} more" if others else ""),
+            visible(f"{first.old_section} to {first.new_section}" if others else wording.change(first)),
+            visible(first.source),
+        )
+        for first, *others in shown
     ]
-    total = comparison.coverage.counts.get("changes", 0)
+    total = comparison.coverage.counts.get("changes", 0) - sum(len(group) - 1 for group in shown)
     return _table("variables that changed", rows, total, "change")
 
 
-def _runs(comparison: Comparison, width: int) -> Iterator[Line]:
+def _runs(comparison: Comparison, width: int, most: int) -> Iterator[Line]:
     """The runs of most variables, in order of their addresses."""
     runs = wording.moved_runs(comparison)
     largest = sorted(range(len(runs)), key=lambda at: (runs[at].section.startswith(".rodata"), -runs[at].variables))
-    shown = [runs[at] for at in sorted(largest[:RUNS_SHOWN])]
+    shown = [runs[at] for at in sorted(largest[:most])]
     if shown:
         yield [("ranges that moved by the same distance, and what each begins with", "bold")]
     for run in shown:

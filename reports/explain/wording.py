@@ -11,6 +11,7 @@ from reports.escape import byte_ranges
 from sharing.model.comparison import (
     LIKELY_FROM,
     POSSIBLE_FROM,
+    SAMPLES_NEW,
     Cause,
     CauseKind,
     Comparison,
@@ -23,7 +24,7 @@ from sharing.model.comparison import (
     ShiftRun,
     SymbolChange,
 )
-from sharing.model.finding import NAMES, NO_ANSWER, NOTHING_THERE
+from sharing.model.finding import NAMES, NO_ANSWER, NOTHING_THERE, Confidence
 from sharing.model.plural import count
 
 RUNS_SHOWN = 12
@@ -38,7 +39,7 @@ FEW = 20  # one of so many variables or functions that are in one build alone is
 
 def title(cause: Cause) -> str:
     """``static, strength 0.90``; of what got better, that it did."""
-    parts = [cause.confidence.value]
+    parts = ["by positions alone" if cause.confidence is Confidence.LAYOUT else cause.confidence.value]
     if cause.strength:
         parts.append(f"strength {cause.strength:.2f} ({_likelihood(cause.strength)})")
     if cause.follows is not None:
@@ -92,10 +93,10 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
         return ()
     files = shlex.join(target.path for target in comparison.targets)
     bare = not all(target.debug for target in comparison.targets)
-    sampled = bool(comparison.profile or comparison.places)
+    sampled = bool(comparison.profile or comparison.places or comparison.coverage.counts.get(SAMPLES_NEW))
     why = [unmatched(comparison).partition(";")[0]] if unmatched(comparison) else []
     why += ["no names: the files have no debug information"] if bare else []
-    why += [] if sampled else ["no profile says where time goes"]
+    why += ["in the profiles no line of memory became dearer" if sampled else "no profile says where time goes"]
     reason = f" ({'; '.join(why)})" if why else ""
     slower = f"measured slower: {comparison.loss}; nothing found here explains it"
     out = [(f"{slower if comparison.loss else 'nothing found here explains a slower program'}{reason}", "")]
@@ -108,6 +109,7 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
         which = comparison.processes if len(comparison.processes) == len(comparison.targets) else ("PID", "PID")
         old, new = ("--duration 30" if kernel else f"--pid {one} --duration 30" for one in which)
         named = f"{names} " if bare else ""
+        named += "--bench-old FILE --bench-new FILE " if comparison.measurements else ""
         out += [
             ("next, under a load, while the old build runs", f"linemate record -o old.data {old}"),
             ("and while the new build runs", f"linemate record -o new.data {new}"),

@@ -18,6 +18,7 @@ from sharing.explain.causes.base import ranked
 from sharing.explain.contention import of_machine
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
 from sharing.explain.losses import Answer, Loss, is_time, is_work, loss_of
+from sharing.explain.same import SAME_BUILD
 from sharing.explain.signature import Reading, Signature, medians, read_signature
 from sharing.explain.statistics import Effect, Floats, compare_samples, finite, holm, paired_change
 from sharing.explain.tables.base import Labels, Measurement, repetition_labels
@@ -192,7 +193,7 @@ def with_measurements(
     if loss.answer is Answer.NONE:
         causes = ranked(_no_slower(c, loss) for c in causes)
     elif loss.answer is Answer.LOSS:
-        causes = _slower(causes, loss)
+        causes = _slower(causes, loss, whole=_recognised(comparison))
     elif loss.answer is Answer.INCONCLUSIVE and loss.effect is not None and not unclear:
         notes.append(
             f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
@@ -241,11 +242,28 @@ def _no_slower(cause: Cause, loss: Loss) -> Cause:
     return msgspec.structs.replace(cause, strength=round(cause.strength / 2, 3), summary=summary)
 
 
-def _slower(causes: Sequence[Cause], loss: Loss) -> tuple[Cause, ...]:
+def _recognised(comparison: Comparison) -> bool:
+    """Whether nearly all functions of both builds are known in the other: else what was not may be the cause."""
+    functions = comparison.functions
+    return functions.matched >= numbers.RECOGNISED * max(functions.old, functions.new)
+
+
+def _slower(causes: Sequence[Cause], loss: Loss, *, whole: bool) -> tuple[Cause, ...]:
     """With a loss that is sure, the one root that may explain it is more likely; of several, none is.
 
-    A layout that is all that is left explains it as a pair that is high would.
+    A layout that is all that is left explains it as a pair that is high would.  Not ``whole``: functions are left that
+    nothing is known of, which may explain it as well.
     """
+    if (
+        loss.effect is not None
+        and causes
+        and causes[0].kind is CauseKind.NONE
+        and causes[0].summary.startswith(SAME_BUILD)
+    ):
+        said = f"; measured: {loss.name} {100 * loss.effect.change:+.1f}%, which is not due to these files"
+        return (msgspec.structs.replace(causes[0], summary=causes[0].summary + said), *causes[1:])
+    if not whole:
+        return tuple(causes)
     left = [c for c in causes if c.follows is None and not c.improves and c.strength >= numbers.PLAUSIBLE]
     if len(left) != 1 or loss.effect is None:
         return tuple(causes)

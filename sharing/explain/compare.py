@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -29,6 +30,7 @@ from sharing.explain.linepairs import BuildView, LinePairs, line_pairs, view_of,
 from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
 from sharing.explain.reported import newly_reported, reports
 from sharing.explain.same import same_build, what_differs
+from sharing.explain.samecode import code_numbers
 from sharing.explain.sections import section_shifts
 from sharing.explain.shifts import account_for
 from sharing.explain.unrelated import doubt, own, two_programs, unrelated
@@ -112,7 +114,11 @@ def joined(old_side: Side, new_side: Side, options: ExplainOptions) -> Builds:
     before, after = old_side.activity, new_side.activity
     # 1. Which is which.
     words = identity.Vocabulary()
-    functions = match_functions(identity.functions(before.image, words), identity.functions(after.image, words))
+    functions = match_functions(
+        identity.functions(before.image, words),
+        identity.functions(after.image, words),
+        (partial(code_numbers, before.image, old_side.traits), partial(code_numbers, after.image, new_side.traits)),
+    )
     variables = match_variables(
         identity.variables(before.image, words), identity.variables(after.image, words), functions
     )

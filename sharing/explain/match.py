@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sharing.explain.behaviour import mixed
 from sharing.explain.identity import Ids, Objects
+from sharing.explain.samecode import CodeReader
 
 
 class MatchBasis(IntEnum):
@@ -98,6 +99,8 @@ class _Search:
         new, theirs = new[equal[theirs]], theirs[equal[theirs]]
         old, new = old[np.argsort(mine, kind="stable")], new[np.argsort(theirs, kind="stable")]
         good = self.compatible(old, new)
+        if how is MatchBasis.BODY:
+            good &= ~(self.old.named[old] & self.new.named[new])
         self.take(old[good], new[good], how)
 
     def compatible(self, old: Ids, new: Ids) -> npt.NDArray[np.bool_]:
@@ -153,8 +156,11 @@ def _renamed_files(old: Objects, new: Objects) -> list[tuple[int, int]]:
     ]
 
 
-def match_functions(old: Objects, new: Objects) -> Matching:
-    """Functions by name; of several statics of one name, the one between the same neighbours."""
+def match_functions(old: Objects, new: Objects, codes: tuple[CodeReader, CodeReader] | None = None) -> Matching:
+    """Functions by name; of several statics of one name, the one between the same neighbours.
+
+    ``codes`` read the instructions of either side, by which those without a name are recognised.
+    """
     search = _Search(old, new)
     name, size = (old.name, new.name), (_signed(old.size), _signed(new.size))
     section, part = (old.section, new.section), (old.part, new.part)
@@ -167,6 +173,8 @@ def match_functions(old: Objects, new: Objects) -> Matching:
     _by_place(search, [base, part], size)
     search.ordinal([base, part], MatchBasis.ORDER)
     _by_body(search)
+    if codes is not None:
+        _by_code(search, codes)
     return search.result()
 
 
@@ -208,6 +216,31 @@ def _by_body(search: _Search) -> None:
         if search.old.named[old].all() and search.new.named[new].all():
             return
         search.unique([bodies, *columns], MatchBasis.BODY, (old, new))
+
+
+def _by_code(search: _Search, codes: tuple[CodeReader, CodeReader]) -> None:
+    """What is left without a name, by all its instructions: the same but for addresses first, of the same shape last.
+
+    Equal functions are told apart by their neighbours, or by their order where both builds have as many.
+    """
+    left = np.flatnonzero(search.of_old < 0), np.flatnonzero(search.of_new < 0)
+    if not (len(left[0]) and len(left[1])) or (search.old.named[left[0]].all() and search.new.named[left[1]].all()):
+        return
+    old, new = codes[0](left[0]), codes[1](left[1])
+    exact, shapes = (old.exact, new.exact), (old.shapes, new.shapes)
+    for numbers in (exact, shapes):
+        search.unique([numbers], MatchBasis.BODY, _numbered(search, numbers))
+        for after in (False, True):
+            search.unique([numbers, search.anchors(after=after)], MatchBasis.BODY, _numbered(search, numbers))
+    search.ordinal([exact], MatchBasis.BODY, _numbered(search, exact))
+
+
+def _numbered(search: _Search, numbers: tuple[Ids, Ids]) -> tuple[Ids, Ids]:
+    """What is left of both sides and has a number."""
+    return (
+        np.flatnonzero((search.of_old < 0) & (numbers[0] != 0)),
+        np.flatnonzero((search.of_new < 0) & (numbers[1] != 0)),
+    )
 
 
 def _by_place(search: _Search, columns: list[tuple[Ids, Ids]], size: tuple[Ids, Ids]) -> None:

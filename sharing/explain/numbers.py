@@ -125,6 +125,9 @@ CONTAINED_TEXTS: Annotated[
         "from here on one program: cat shares 74 % with sort",
     ),
 ] = 0.8
+LEAST_SHAPES: Annotated[
+    int, About("instructions", Origin.CHOSEN, "fewer of the same kinds in the same order are no sign of one function")
+] = 12
 LEAST_TEXTS: Annotated[int, About("texts of each program", Origin.CHOSEN, "of fewer, one edit is a large share")] = 20
 RECOGNISED: Annotated[
     float,

@@ -15,6 +15,7 @@ from sharing.explain.causes.base import is_file
 from sharing.model.comparison import FileTraits
 from sharing.model.image import Image
 
+SAME_BUILD = "the same build"
 CHUNK_BYTES = 1 << 24
 # Loaded, but read by nothing that runs: a hash of all of the file, debug information and comments included.
 _IDENTITIES = frozenset({".note.gnu.build-id", ".note.go.buildid"})
@@ -66,7 +67,7 @@ def what_differs(old: Image, new: Image) -> str:
     if old.build_id != new.build_id:
         return "two builds that load the same"
     lacking = [label for label, image, other in (("old", old, new), ("new", new, old)) if _told(image) < _told(other)]
-    return f"the same build; the {lacking[0]} file is stripped" if lacking else "the same build"
+    return f"{SAME_BUILD}; the {lacking[0]} file is stripped" if lacking else SAME_BUILD
 
 
 def _told(image: Image) -> tuple[bool, bool]:

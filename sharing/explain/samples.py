@@ -20,7 +20,7 @@ from sharing.explain.dispersion import BLOCKS, ONE_EACH, Counts, Spread, inflati
 from sharing.explain.identity import base_name
 from sharing.explain.statistics import CountChange, compare_counts, finite, rise_text, times
 from sharing.explain.work import Work
-from sharing.model.comparison import Cause, CauseKind, Comparison, ShareChange
+from sharing.model.comparison import SAMPLES_NEW, SAMPLES_OLD, Cause, CauseKind, Comparison, ShareChange
 from sharing.model.finding import Confidence, Severity
 
 LOCK_ROLES = frozenset({"mutex", "rwlock", "spinlock", "lock", "semaphore"})
@@ -173,10 +173,11 @@ def with_profiles(
         notes.append(f"{old.event or 'samples'}: no function's share rose by more than chance")
     clear = [f for f in changes if f.change.significant and not f.change.low <= 1 <= f.change.high]
     listed = tuple(_listed(f, old.event) for f in clear)[:MAX_LISTED]
+    counts = {**comparison.coverage.counts, SAMPLES_OLD: old.total, SAMPLES_NEW: new.total}
     return msgspec.structs.replace(
         comparison,
         causes=causes,
-        coverage=msgspec.structs.replace(comparison.coverage, notes=tuple(notes)),
+        coverage=msgspec.structs.replace(comparison.coverage, counts=counts, notes=tuple(notes)),
         profile=(*comparison.profile, *listed),
     )
 
@@ -220,9 +221,11 @@ def _code(cause: Cause, profiles: _Profiles) -> Cause:
     if not told:
         return cause
     share = min(1.0, sum(_share(seen[name].change) for name in told))
-    strength = numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share
     known = profiles.work is not None
+    # Code that is not seen to cost more explains no more of a loss than its share of the time.
+    strength = numbers.CHANGED_MOST * share
     if any((known or seen[name].change.significant) and seen[name].change.dearer for name in told):
+        strength = numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share
         strength = raised(strength, single=profiles.single)
     named = ", ".join(f"{quoted(name)} {100 * _share(seen[name].change):.1f}%" for name in told[:3])
     return msgspec.structs.replace(

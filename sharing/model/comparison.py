@@ -16,6 +16,7 @@ from sharing.model.instructionreader import InstructionReader, not_decoded
 EXPLAIN_SCHEMA = "linemate-explain-1"
 # From these strengths on a cause is called so; docs/explain.md counts how often it is right.
 LIKELY_FROM, POSSIBLE_FROM = 0.8, 0.3
+SAMPLES_OLD, SAMPLES_NEW = "samples_old", "samples_new"  # in coverage: of the last event that was compared
 
 
 class CauseKind(StrEnum):

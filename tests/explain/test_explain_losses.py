@@ -9,7 +9,7 @@ from sharing.explain.bench import with_measurements
 from sharing.explain.losses import Answer, loss_of
 from sharing.explain.statistics import Effect
 from sharing.explain.tables.base import Measurement
-from sharing.model.comparison import Cause, CauseKind, Comparison
+from sharing.model.comparison import Cause, CauseKind, Comparison, MatchSummary
 from sharing.model.finding import Confidence
 from tests.explain.conftest import BuildTableCache, Explain
 from tests.explain.test_explain_bench import FOUR, repeated, runs
@@ -111,6 +111,23 @@ def test_a_sure_loss_raises_the_one_cause_that_is_left(moved: Comparison) -> Non
     after = with_measurements(moved, repeated(1000, 1), repeated(800, 2)).causes[0]
     assert after.strength > moved.causes[0].strength
     assert "and no other cause is left" in after.summary
+
+
+def test_a_sure_loss_raises_nothing_where_many_functions_are_unknown(moved: Comparison) -> None:
+    """What was not recognised may be what costs: nobody can say that no other cause is left."""
+    for matched, raised in ((95, True), (94, False)):
+        known = msgspec.structs.replace(moved, functions=MatchSummary(100, 100, matched, {}))
+        after = with_measurements(known, repeated(1000, 1), repeated(800, 2)).causes[0]
+        assert (after.strength > moved.causes[0].strength) == raised
+        assert ("no other cause is left" in after.summary) == raised
+
+
+def test_a_loss_of_one_build_against_itself_is_not_due_to_the_files(moved: Comparison) -> None:
+    none = Cause(CauseKind.NONE, Confidence.LAYOUT, 0.0, "the same build: all that runs is the same, byte for byte")
+    same = msgspec.structs.replace(moved, causes=(none,))
+    slower = with_measurements(same, repeated(1000, 1), repeated(800, 2)).causes[0]
+    assert slower.summary.endswith("%, which is not due to these files")
+    assert with_measurements(same, repeated(1000, 1), repeated(1000, 2)).causes == (none,)
 
 
 def test_a_sure_loss_raises_none_of_several(moved: Comparison) -> None:

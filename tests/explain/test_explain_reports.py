@@ -24,6 +24,7 @@ from sharing.explain.compare import ExplainOptions, explain
 from sharing.knowledge import default_knowledge
 from sharing.model.comparison import (
     EXPLAIN_SCHEMA,
+    SAMPLES_NEW,
     Cause,
     CauseKind,
     ChangeKind,
@@ -251,7 +252,8 @@ def test_where_nothing_is_likely_the_first_line_says_so_and_the_next_what_to_do(
         f"  linemate explain --debuginfod {files}",
         "  linemate record -o old.data --pid PID --duration 30",
         "  linemate record -o new.data --pid PID --duration 30",
-        f"  linemate explain --debuginfod --samples-old old.data --samples-new new.data {files}",
+        "  linemate explain --debuginfod --bench-old FILE --bench-new FILE "
+        f"--samples-old old.data --samples-new new.data {files}",
     ):
         assert (command in lines) == told
     for emitter in ("markdown", "html"):
@@ -260,6 +262,45 @@ def test_where_nothing_is_likely_the_first_line_says_so_and_the_next_what_to_do(
         msgspec.structs.replace(weak, loss="qps -12.4%"), RenderOptions(width=200)
     )
     assert measured.startswith("measured slower: qps -12.4%; nothing found here explains it (") == told
+
+
+def test_what_is_unlikely_has_its_evidence_in_other_formats() -> None:
+    made = comparison()
+    for strength, told in ((0.29, False), (0.3, True)):
+        causes = tuple(msgspec.structs.replace(c, strength=strength, kind=CauseKind.LAYOUT) for c in made.causes)
+        one = msgspec.structs.replace(made, causes=causes)
+        text = EXPLAIN_EMITTERS["text"].render(one, RenderOptions(width=200))
+        assert ("  confirm" in text) == told
+        assert ("evidence of these, and how to confirm or refute each: -o FILE.html" in text) != told
+        assert "confirm" in EXPLAIN_EMITTERS["html"].render(one)
+
+
+def test_a_profile_in_which_nothing_rose_is_a_profile() -> None:
+    made = comparison()
+    causes = tuple(msgspec.structs.replace(c, strength=0.1, kind=CauseKind.LAYOUT) for c in made.causes)
+    weak = msgspec.structs.replace(made, causes=causes, profile=(), places=())
+    for counts, said in (
+        ({}, "no profile says where time goes"),
+        ({SAMPLES_NEW: 4326}, "no line of memory became dearer"),
+    ):
+        found = msgspec.structs.replace(weak, coverage=Coverage(counts, ()))
+        text = EXPLAIN_EMITTERS["text"].render(found, RenderOptions(width=300))
+        assert said in text
+        assert ("linemate record -o new.data" in text) == (not counts)
+
+
+def test_variables_that_went_to_another_section_together_are_one_row() -> None:
+    made = comparison()
+    went = [SymbolChange(ChangeKind.MOVED, f"v{n}", "0x1", "0x2", 8, 8, ".bss", "ro_after_init") for n in range(3)]
+    came = SymbolChange(ChangeKind.ADDED, "buf", "", "0x3", 0, 208, "", ".bss")
+    coverage = Coverage({"changes": 9}, ())
+    one = msgspec.structs.replace(made, changes=(went[0], came, *went[1:]), coverage=coverage)
+    rows = EXPLAIN_EMITTERS["text"].render(one, RenderOptions(width=200)).partition("variables that changed\n")[2]
+    first, second, rest, *_ = rows.splitlines()
+    assert first.split("  ")[-1] == ".bss to ro_after_init"
+    assert "v0 and 2 more" in first
+    assert "buf" in second
+    assert rest == "  and 5 more changes"
 
 
 def test_where_servers_were_asked_in_vain_files_are_named_in_place_of_servers() -> None:
