@@ -51,11 +51,11 @@ def code_numbers(image: Image, traits: FileTraits, rows: Ids) -> CodeNumbers:
     for part in np.split(rows, np.searchsorted(reach, np.arange(CHUNK_BYTES, MOST_BYTES, CHUNK_BYTES))):
         for row, code in zip(part.tolist(), read_code(image, traits, part.tolist())[0], strict=True):
             if code is not None and code.instructions is not None and len(code.instructions):
-                found.exact[row], found.shapes[row] = _numbers(code.instructions)
+                found.exact[row], found.shapes[row] = numbers_of(code.instructions)
     return found
 
 
-def _numbers(table: Table) -> tuple[int, int]:
+def numbers_of(table: Table) -> tuple[int, int]:
     """Sums over all instructions, each with its place among them mixed in."""
     at = mixed(np.arange(1, len(table) + 1, dtype=np.uint64))
     words = np.ascontiguousarray(table).view(np.uint64).reshape(len(table), -1)

@@ -28,6 +28,7 @@ from sharing.explain.growth import Growth
 from sharing.explain.losses import loss_of
 from sharing.explain.moves import Moves
 from sharing.explain.records import Record
+from sharing.explain.samecode import numbers_of
 from sharing.explain.samples import Profile, compare_profiles, raised, with_profiles
 from sharing.explain.signature import read_signature
 from sharing.explain.statistics import Effect, compare_counts, compare_samples
@@ -38,6 +39,7 @@ from sharing.knowledge import default_knowledge
 from sharing.model.comparison import Cause, CauseKind, Comparison, FileTraits, SegmentTrait
 from sharing.model.finding import Confidence
 from sharing.model.image import AccessKind, Image, Section, SectionKind, SiteFlag
+from sharing.model.instructions import INSTRUCTION_DTYPE
 from sharing.model.profile import Heat
 from tests.builders.image import BSS, Builder, threads
 from tests.builders.recorded import Recorded, attribution, ticks
@@ -357,6 +359,13 @@ def beside_an_access() -> bool:
     return only((LOAD, RETURN), (LOAD, ADD, COUNTS, RETURN))
 
 
+def of_shapes() -> bool:
+    """Whether a function of twenty instructions is known by their kinds."""
+    table = np.zeros(20, INSTRUCTION_DTYPE)
+    table["shape"] = np.arange(1, 21)
+    return numbers_of(table)[1] != 0
+
+
 LINES = {n: Moves(frozenset({(10 * n, 10 * n + 3)})) for n in (1, 2, 3)}
 ROWS: list[Row] = [
     ("LAST_LINE", 20, lambda: sorted_out(LINES).lines),
@@ -429,6 +438,7 @@ ROWS: list[Row] = [
     ("OTHER_TEXTS", 0.01, printing),
     ("CONTAINED_TEXTS", 0.01, printing),
     ("LEAST_TEXTS", 100, printing),
+    ("LEAST_SHAPES", 100, of_shapes),
     ("HEAP_STEP", 64, on_the_heap),
     ("HEAP_LIKELY", 0.6, on_the_heap),
     ("FEWER_LOCKS", 3, lambda: are_fewer(64, 32)),
