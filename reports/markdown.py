@@ -17,6 +17,7 @@ from reports.order import worst_first
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from reports.worstfiles import SHOWN, FileRow, worst_files
 from sharing.model import Finding, Remedy, Report
+from sharing.model.finding import UNDECIDED
 from sharing.model.plural import count
 
 NAME_WIDTH = 72
@@ -123,7 +124,7 @@ def _foot(report: Report) -> list[str]:
     if len(report.coverage.notes) > ROWS_SHOWN:
         notes.append(f"- and {count(len(report.coverage.notes) - ROWS_SHOWN, 'more note')}")
     shown = ["\n".join(notes)] if notes else []
-    if report.incomplete:
+    if report.incomplete or any(note.startswith(UNDECIDED) for note in report.coverage.notes):
         return [*shown, *fold("What was analysed", blocks)]
     return fold("What was analysed", blocks + shown)
 

@@ -203,6 +203,11 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             )
             before, old = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
+        moved: tuple[str, ...] = ()
+        if built is None and old is not program:
+            from linemate.checking.moved import moved_by_others
+
+            moved = moved_by_others(report, program, old, least)
         known = baseline.known_findings(before)
         known = {**baseline.renamed_findings(report, before), **known}
         report = baseline.without_improved(report, before)
@@ -215,7 +220,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             compared = msgspec.structs.replace(compared, hidden=hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)
-    compared = _with_age(_with_notes(compared, base.notes), options, program, old)
+    compared = _with_age(_with_notes(compared, (*moved, *base.notes)), options, program, old)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program

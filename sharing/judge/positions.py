@@ -15,7 +15,7 @@ import msgspec
 
 from sharing.judge import numbers
 from sharing.judge.severitylimit import limited
-from sharing.model.finding import Severity, Verdict
+from sharing.model.finding import Finding, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Heat, Role
 from sharing.rules.line.base import Context, Draft, LineRule, Span
@@ -23,6 +23,8 @@ from sharing.static import correlate
 from sharing.static.profiles import Profiler
 
 Key = tuple[str, ...]
+_AT_SOME = " offsets at which "
+_UNIT = "this unit's part of "
 
 
 class _Met(msgspec.Struct):
@@ -149,7 +151,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     evidence = f"on one line at {len(met.shifts)} of the {possible} offsets in a line at which {_what(first)} can start"
     if possible == 1:
         evidence = f"{_what(first)} is aligned to the line: they always share a line"
-    at = f"; they do so at {len(met.shifts)} of the {possible} offsets at which {_what(first)} can start"
+    at = f"; they do so at {len(met.shifts)} of the {possible}{_AT_SOME}{_what(first)} can start"
     return dataclasses.replace(
         draft,
         severity=draft.severity.lowered(steps),
@@ -157,6 +159,11 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
         score=draft.score * share,
     )
+
+
+def meets_at_some(finding: Finding) -> bool:
+    """Was this predicted for a pair in static storage that meets at some starts of its unit's part, not at all?"""
+    return f"{_AT_SOME}{_UNIT}" in finding.message
 
 
 def _object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
@@ -171,7 +178,7 @@ def _is_synchronised(actor: Actor) -> bool:
 
 
 def _what(section: Section) -> str:
-    return "the object" if section.name == ALLOCATED else f"this unit's part of {section.name}"
+    return "the object" if section.name == ALLOCATED else f"{_UNIT}{section.name}"
 
 
 def _one_per_object(drafts: list[Draft]) -> list[Draft]:

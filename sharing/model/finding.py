@@ -13,6 +13,7 @@ import msgspec
 SCHEMA = "linemate-report-1"
 MOVES = "moves"  # verb of a Related that is a variable: since the base it moves the participant
 GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
+UNDECIDED = "undecided: "  # begins a note of what a verdict leaves open, which has to be read beside it
 NOT_EXERCISED = "not exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 

@@ -153,3 +153,33 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     result = run("check", *arguments)
     assert (result.code, why in result.err) == (2, True), result.err
+
+
+def undecided(run: Run, base: str, *more: str) -> list[str]:
+    notes = json.loads(run("check", "--base", base, "--format", "json", *more).out)["coverage"]["notes"]
+    return [note for note in notes if note.startswith("undecided: ")]
+
+
+def test_sources_alone_say_that_the_linker_may_have_moved_a_pair(run: Run, project: Project, base: str) -> None:
+    """Of the pair they know that it meets at one of two starts; which one it is, the linked program tells."""
+    add_a_variable(project)
+    (note,) = undecided(run, base)
+    assert note.startswith("undecided: sys_vars.cc adds buf (+208 bytes), which may have moved")
+    assert "LOCK_open.m_mutex and unused_tables.first" in note
+    assert "--binary FILE with --build COMMAND" in note
+    shown = run("check", "--base", base, "--format", "markdown").out
+    assert shown.index("may have moved") < shown.index("<details>")
+    assert undecided(run, base, "--build", BUILD, "--binary", "build/server") == []
+
+
+def test_a_change_that_adds_no_variable_elsewhere_leaves_nothing_open(run: Run, project: Project, base: str) -> None:
+    text = (project.top / "sys_vars.cc").read_text()
+    project.write({"sys_vars.cc": text + "const char *const a_constant = nullptr;\nint a_function() { return 1; }\n"})
+    assert undecided(run, base) == []
+
+
+def test_a_pair_that_the_change_separates_leaves_nothing_open(run: Run, project: Project, base: str) -> None:
+    text = (project.top / "table_cache.cc").read_text()
+    project.write({"table_cache.cc": "#define PADDED\n" + text})
+    add_a_variable(project)
+    assert undecided(run, base) == []
