@@ -82,7 +82,7 @@ def _passed(report: Report, options: RenderOptions) -> str:
         return ""
     # Who looks for the reason of a slowdown has two builds, and this command has seen one.
     builds = report.command == "audit" and len(report.targets) == 1
-    slower = "; why a build is slower than another says linemate explain OLD NEW" if builds else ""
+    slower = "; linemate explain OLD NEW says why one build is slower than another" if builds else ""
     return f"; none reaches --fail-on {limit.value}{slower}"
 
 

@@ -7,6 +7,7 @@ moved ``linemate.explain``'s.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -22,12 +23,13 @@ from sharing.model.project import ProjectConfig
 
 TIMEOUT_S = 3600.0  # as for each build of a history
 _LOG_LINES = 3
+_ERROR = re.compile(r"\berror\b|\*\*\*", re.IGNORECASE)  # make's are "***"
 
 
 def base_binary(repository: Repository, commit: str, command: str, binary: str) -> Path:
     """The program that ``command`` makes of ``commit``, in a checkout in the cache; built once for each tree.
 
-    ``binary`` is the working tree's.  Raises LinemateError where the build fails, with the end of what it said.
+    ``binary`` is the working tree's.  Raises LinemateError where the build fails, with the first error that it named.
     """
     below = os.path.relpath(os.path.realpath(binary), repository.top)
     if below.startswith(".."):
@@ -39,11 +41,18 @@ def base_binary(repository: Repository, commit: str, command: str, binary: str) 
         builds.forget_failures([found])
         built = builds.get(found)
         if built.binary is None:
-            said = [line for line in built.row.log.splitlines() if line.strip()][-_LOG_LINES:]
-            raise LinemateError(f"--build of {found.name}: {built.row.why}" + "".join(f"; {line}" for line in said))
+            said = "".join(f"; {line.strip()}" for line in _cause(built.row.log))
+            raise LinemateError(f"--build of {found.name}: {built.row.why}{said}")
         binary_of_base = builds.ready(built, tree=False).binary
         assert binary_of_base is not None  # a build that fails now is an error
         return binary_of_base
+
+
+def _cause(log: str) -> list[str]:
+    """The first lines from where an error is named, as what follows from it comes last; else the end."""
+    lines = [line for line in log.splitlines() if line.strip()]
+    first = next((at for at, line in enumerate(lines) if _ERROR.search(line)), None)
+    return lines[-_LOG_LINES:] if first is None else lines[first : first + _LOG_LINES]
 
 
 def what_moved(old: Path, new: str, project: ProjectConfig, line_size: int | None) -> ComparedBuilds | None:

@@ -99,6 +99,12 @@ def _with_age(report: Report, options: CheckOptions, program: Program, base: Pro
     return with_age(report, options, program, base)
 
 
+def _moved_by_others(report: Report, program: Program, base: Program, least: Severity) -> tuple[str, ...]:
+    from linemate.checking.moved import moved_by_others
+
+    return moved_by_others(report, program, base, least) if base is not program else ()
+
+
 def judged_line_size(report: Report, options: CheckOptions) -> int:
     """Bytes of the lines that a report is about."""
     return options.line_size or (report.targets[0].line_size if report.targets else DEFAULT_LINE_SIZE)
@@ -203,11 +209,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             )
             before, old = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
-        moved: tuple[str, ...] = ()
-        if built is None and old is not program:
-            from linemate.checking.moved import moved_by_others
-
-            moved = moved_by_others(report, program, old, least)
+        moved = () if built else _moved_by_others(report, program, old, least)
         known = baseline.known_findings(before)
         known = {**baseline.renamed_findings(report, before), **known}
         report = baseline.without_improved(report, before)

@@ -76,6 +76,8 @@ def command(
     for note in notes:
         common.say(note)
     if not pairs:
-        raise LinemateError(f"{saved or binary}: no finding to guard ({len(report.findings):,} in all; see --above)")
+        mended = "" if saved else "; of a program that was mended --in REPORT gives the pairs of before"
+        every = f"{len(report.findings):,} in all; see --above"
+        raise LinemateError(f"{saved or binary}: no finding to guard ({every}){mended}")
     write_text(guard_file(pairs), document.output, ())
     return common.EXIT_CLEAN

@@ -183,3 +183,12 @@ def test_a_pair_that_the_change_separates_leaves_nothing_open(run: Run, project:
     project.write({"table_cache.cc": "#define PADDED\n" + text})
     add_a_variable(project)
     assert undecided(run, base) == []
+
+
+def test_a_base_that_does_not_build_is_told_by_its_first_error(run: Run, project: Project, base: str) -> None:
+    """What a build tool says last is mostly that there was an error."""
+    said = ("reading", "CMake Error at CMakeLists.txt:3:", "  no package", "a", "b", "stopped")
+    command = "; ".join([*(f"echo '{line}'" for line in said), "false"])
+    result = run("check", "--base", base, "--build", command, "--binary", "build/server")
+    assert result.code == 2
+    assert "; CMake Error at CMakeLists.txt:3:; no package; a" in result.err
