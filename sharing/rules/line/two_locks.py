@@ -16,6 +16,7 @@ Use instead: elements rounded up to the line (the attribute on the element's typ
     static ShardLock shard_lock[16];
 
 Locks that are always taken one inside the other by the same functions are not reported: one fetch serves both.
+Two locks that are taken often, though neither is among the busiest data of a large program, are a note.
 """
 
 from __future__ import annotations
@@ -47,19 +48,17 @@ from sharing.rules.meeting import said_at_most
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """1. locks with hot bytes here; 2. pairs that are not nested in the same functions; 3. arrays of locks."""
+    """1. arrays of locks; 2. locks with hot bytes here; 3. pairs not nested in the same functions, hot first."""
     yield from _arrays(line, ctx)
     locks = [a for a in line.actors if a.is_lock and a.write_heat is not Heat.COLD and a.hot_on(line.address, line.end)]
     pairs = [
         (grade_pair(a, b), pair_score(a, b), a, b)
         for i, a in enumerate(locks)
         for b in locks[i + 1 :]
-        if Heat.HOT in (a.write_heat, b.write_heat)
-        and meets(a, b, line)
-        and can_collide(a, b, ctx)
-        and not _used_as_one(a, b)
-        and not _one_array(a, b)
+        if meets(a, b, line) and can_collide(a, b, ctx) and not _used_as_one(a, b) and not _one_array(a, b)
     ]
+    # What is hot is said of its own: of a large program merely warm locks add nothing to it.
+    pairs = [pair for pair in pairs if Heat.HOT in (pair[2].write_heat, pair[3].write_heat)] or pairs
     if not pairs:
         return
     pairs.sort(key=lambda p: (-said_at_most(p[0], p[2], p[3], ctx), -p[0].rank, -p[1], p[2].name, p[3].name))
