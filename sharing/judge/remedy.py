@@ -161,8 +161,7 @@ class _Words:
             f"and storage class, put one more pair of braces around its initialiser, change its extern declarations "
             f"alike, and write .value where it is used"
         )
-        # An exported variable changes its size.
-        return self._made("pad-type", text, edit, breaks_abi=self._style.kind is ImageKind.SHARED)
+        return self._made("pad-type", text, edit, breaks_abi=self._home.outside)  # it changes its size
 
     def record(self) -> Remedy:
         """Every object of a type that is allocated."""
@@ -241,7 +240,7 @@ class _Words:
             )
         shown = actor.owner if whole else _in_words(actor.owner, array)
         text = f"round the element type of {shown} up to {line} bytes (the element, not the array)"
-        return self._made("pad-element", text, edit, breaks_abi=not whole)
+        return self._made("pad-element", text, edit, breaks_abi=not whole or self._home.outside)
 
     def member(self) -> Remedy:
         """Alignment on a member, and on the one behind it."""

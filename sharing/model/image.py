@@ -91,6 +91,7 @@ class VariableFlag(IntFlag):
     COPY_RELOC = 64  # a library's variable that lives in this executable
     TYPED = 128  # DWARF gave a type
     FROM_DWARF = 256  # no symbol, only debug information
+    EXPORTED = 512  # by a kernel or module to other modules (EXPORT_SYMBOL)
 
 
 class ArgKind(IntEnum):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from sharing.model.image import Image
+from sharing.model.image import Image, ImageKind, VariableFlag
 from sharing.model.profile import Actor
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeRecord, TypeTable
 
@@ -47,10 +47,14 @@ class Step:
 
 
 class OwnerVariable(msgspec.Struct, frozen=True):
-    """The variable of an actor: its row of types (-1 unknown), and whether its name is its file's alone."""
+    """The variable of an actor: its row of types (-1 unknown), and whether its name is its unit's alone.
+
+    ``outside``: code that is built apart from the image may use it, by the size and type that it has now.
+    """
 
     type: int
     local: bool = False
+    outside: bool = False
 
 
 class Paths:
@@ -61,8 +65,6 @@ class Paths:
         self.types = image.types if image is not None else TypeTable()
 
     def home(self, actor: Actor) -> OwnerVariable:
-        from sharing.model.image import VariableFlag
-
         if self._image is None:
             return OwnerVariable(-1)
         table = self._image.variables
@@ -70,7 +72,11 @@ class Paths:
         first, last = np.searchsorted(table["address"], [np.uint64(max(start, 0)), np.uint64(max(start, 0) + 1)])
         for row in range(int(first), int(last)):
             if int(table["size"][row]) == end - start:
-                return OwnerVariable(int(table["type"][row]), bool(int(table["flags"][row]) & VariableFlag.LOCAL))
+                flags = int(table["flags"][row])
+                local = bool(flags & VariableFlag.LOCAL)
+                named = not flags & (VariableFlag.FROM_DWARF | VariableFlag.RECOVERED)
+                outside = self._image.kind is ImageKind.SHARED and named and not local
+                return OwnerVariable(int(table["type"][row]), local, outside or bool(flags & VariableFlag.EXPORTED))
         return OwnerVariable(-1)
 
     def steps(self, actor: Actor) -> tuple[Step, ...]:
