@@ -111,11 +111,13 @@ def _unplaced(path: str, one: Attribution) -> list[str]:
         return []
     counts = one.counts().items()
     why = sorted(((n, name.removeprefix("unattributed ")) for name, n in counts if name[0] == "u"), reverse=True)
-    reasons = ", ".join(f"{_WHY.get(name, name.replace('_', ' '))} {n}" for n, name in why[:3])
+    shown = [f"{_WHY.get(name, name.replace('_', ' '))} {n:,}" for n, name in why[:3]]
+    others = total - known - sum(n for n, _ in why[:3])
+    reasons = ", ".join([*shown, *([f"for other reasons {others:,}"] if others > 0 else [])])
     copied = any(event.fields & Field.STACK_USER for event in one.samples.events)
     lost = [name for _, name in why[:1]] == ["overwritten"] and not copied
     more = "; `record --stacks` gives many of these one" if lost else ""
-    return [f"{path}: {known} of {total} samples have a known place; of the others: {reasons}{more}"]
+    return [f"{path}: {known:,} of {total:,} samples have a known place; of the others: {reasons}{more}"]
 
 
 _WHY = {

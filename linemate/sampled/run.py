@@ -28,6 +28,7 @@ from sharing.model.attribution import Attribution, Basis, Reason
 from sharing.model.finding import Finding
 from sharing.model.image import Image
 from sharing.model.memorymap import SampledMapLine
+from sharing.model.plural import count
 from sharing.sampled.attribution.unplaced import is_unplaced
 from sharing.sampled.eventcosts import sample_costs
 
@@ -75,6 +76,10 @@ def with_samples(
     counts |= {"samples": run.totals.samples, **verdicts.counts, **joined}
     named = {name.replace(" ", "_").replace(",", ""): number for name, number in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
+    if cleared := joined["sampled_cleared"]:
+        notes.append(
+            f"cleared by the profile: {count(cleared, 'finding')} of the code, now notes (--min-severity note)"
+        )
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
     notes += [note for path, one in zip(paths, placed, strict=True) for note in generated_notes(path, one)]
     lines = sampled_map_lines(verdicts, run.totals)
