@@ -31,8 +31,13 @@ HEADER_DTYPE = np.dtype(
         ("reserved", "<u8", (3,)),
     ]
 )
-MAX_BYTES = 100 << 20  # a million notes
+MAX_BYTES = 100 << 20  # more than half a million notes
 _KINDS = 2
+# Older recordings have notes with fewer frames.
+_SHORT_DTYPE = np.dtype(
+    [(name, NOTE_DTYPE[name]) for name in NOTE_DTYPE.names or () if name != "stack"] + [("stack", "<u8", (8,))]
+)
+_FORMS = {form.itemsize: form for form in (NOTE_DTYPE, _SHORT_DTYPE)}
 
 
 def heap_of(profile: Path) -> Path:
@@ -94,18 +99,31 @@ def read_notes(path: Path) -> Notes:
         if begin > len(data) or data[at : at + len(MAGIC)] != MAGIC:
             raise Malformed(name, at, "no header of a process's notes")
         (header,) = np.frombuffer(data, HEADER_DTYPE, 1, at)
-        if int(header["record_bytes"]) != NOTE_DTYPE.itemsize:
+        form = _FORMS.get(int(header["record_bytes"]))
+        if form is None:
             raise Malformed(name, at, f"notes of {int(header['record_bytes'])} bytes, not {NOTE_DTYPE.itemsize}")
         used = int(header["used"])
-        if used > (len(data) - begin) // NOTE_DTYPE.itemsize:
+        if used > (len(data) - begin) // form.itemsize:
             raise Malformed(name, at, f"{used} notes, for which the file has no room")
-        notes = np.frombuffer(data, NOTE_DTYPE, used, begin)
+        notes = np.frombuffer(data, form, used, begin)
         wrong = np.flatnonzero((notes["kind"] > _KINDS) | (notes["frames"] > notes["stack"].shape[1]))
         if len(wrong):
-            where = begin + int(wrong[0]) * NOTE_DTYPE.itemsize
+            where = begin + int(wrong[0]) * form.itemsize
             raise Malformed(name, where, "a note of no known kind, or with more frames than fit")
-        parts.append(notes[notes["kind"] > 0])  # 0: the process was ended while it wrote it
+        parts.append(_widened(notes[notes["kind"] > 0]))  # 0: the process was ended while it wrote it
         left_out = min(left_out + int(header["left_out"]), (1 << 63) - 1)
-        at = begin + used * NOTE_DTYPE.itemsize
+        at = begin + used * form.itemsize
     rows = np.concatenate(parts) if parts else np.zeros(0, NOTE_DTYPE)
     return Notes(rows[np.argsort(rows["time"], kind="stable")], left_out)
+
+
+def _widened(notes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """With room for as many frames as notes have today."""
+    if notes.dtype == NOTE_DTYPE:
+        return notes
+    out = np.zeros(len(notes), NOTE_DTYPE)
+    for name in notes.dtype.names or ():
+        if name != "stack":
+            out[name] = notes[name]
+    out["stack"][:, : notes["stack"].shape[1]] = notes["stack"]
+    return out

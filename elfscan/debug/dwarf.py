@@ -70,6 +70,20 @@ class DwarfLocal(msgspec.Struct, frozen=True, array_like=True, gc=False):
     in_memory: bool
 
 
+class DwarfFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A function around an instruction.
+
+    ``file`` (a row of the document's, -1 unknown), ``line`` and ``column`` are where an inlined one was called;
+    ``gives_memory``: it is asked for a number of bytes and returns an address of no type.
+    """
+
+    name: str
+    file: int
+    line: int
+    column: int
+    gives_memory: bool
+
+
 class DwarfParameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A pointer argument to a record that was asked for by name.
 
@@ -102,7 +116,7 @@ class DwarfDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
     problems: list[tuple[int, int, str]]
     locals: list[DwarfLocal] = []
     pointees: list[tuple[int, int]] = []
-    functions: list[tuple[int, list[str]]] = []
+    functions: list[tuple[int, list[DwarfFunction]]] = []
     parameters: list[DwarfParameter] = []
 
 

@@ -6,15 +6,17 @@ registers to perf's.  Only the units that hold the instructions are read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from elfscan.debug.debugfile import DebugLinks, find_debug
-from elfscan.debug.dwarf import start_locals
+from elfscan.debug.dwarf import DwarfFunction, start_locals
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.arch import machine_named
-from sharing.model.locals import Local, Locals, Static
+from sharing.model.locals import Around, Local, Locals, Static
 from sharing.model.types import TypeTable
 
 
@@ -49,9 +51,19 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
         types=TypeTable(document.types),
         pointees={pointer: target for pointer, target in document.pointees if pointer >= 0 <= target},
         files=tuple(document.files),
-        functions={ip: tuple(name for name in names if name) for ip, names in document.functions},
+        functions={ip: _around(functions, document.files) for ip, functions in document.functions},
         language=languages.pop() if len(languages) == 1 else "",
     )
+
+
+def _around(functions: Sequence[DwarfFunction], files: Sequence[str]) -> tuple[Around, ...]:
+    """Each is at the place where it calls the one that is inlined in it."""
+    calls = [
+        f"{files[one.file]}:{one.line}{f':{one.column}' if one.column else ''}" if one.file >= 0 and one.line else ""
+        for one in functions
+    ]
+    placed = zip(functions, ["", *calls], strict=False)
+    return tuple(Around(one.name, call, one.gives_memory) for one, call in placed if one.name)
 
 
 def _own_start(elf: ElfFile) -> int | None:

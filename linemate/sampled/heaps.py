@@ -6,6 +6,7 @@ source.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from pmu.sidecar import read_sidecar, sidecar_of
 from sharing.model.attribution import Attribution, Region
 from sharing.model.errors import LinemateError, Unrecognized
 from sharing.model.image import Image
+from sharing.model.locals import Around
 from sharing.model.operands import MappedFiles
 from sharing.sampled.heap import Allocation, Allocations, Frame
 from sharing.sampled.lineuse.use import LineUse
@@ -102,12 +104,16 @@ class _Frames:
             module = self._files.files[number].module
             placed.append((module.path, (address - int(self._files.bias[mapping])) % 2**64, module.target))
         sources = places_of([(path, link) for path, link, _ in placed])
-        inlined = _inlined([(path, link) for path, link, target in placed if target])
+        inlined = around_calls([(path, link) for path, link, target in placed if target])
         frames: list[Frame] = []
         for path, link, target in placed:
-            names = [*inlined.get((path, link), ())[:-1], self._function(path, link, target)]
-            # The line is that of the innermost function; where the others were inlined is not looked up.
-            frames += [Frame(n, sources.get((path, link), "") if i == 0 else "", target) for i, n in enumerate(names)]
+            line = sources.get((path, link), "")
+            *inner, last = inlined.get((path, link), (Around(""),))
+            outer = dataclasses.replace(last, name=self._function(path, link, target))
+            frames += [
+                Frame(one.name, one.call if i else line, target, one.gives_memory)
+                for i, one in enumerate([*inner, outer])
+            ]
         return frames
 
     def _function(self, path: str, link: int, target: bool) -> str:
@@ -121,7 +127,7 @@ class _Frames:
         return f"{os.path.basename(path)}+{link:#x}"
 
 
-def _inlined(code: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, ...]]:
+def around_calls(code: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[Around, ...]]:
     """The functions around instructions of one file by its debug information, inlined ones first."""
     if not code:
         return {}
@@ -130,4 +136,4 @@ def _inlined(code: Sequence[tuple[str, int]]) -> dict[tuple[str, int], tuple[str
         functions = read_locals(path, np.array(sorted({link for _, link in code}), np.uint64)).functions
     except (LinemateError, OSError):
         return {}
-    return {(path, link): names for link, names in functions.items()}
+    return {(path, link): around for link, around in functions.items() if around}

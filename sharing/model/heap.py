@@ -22,7 +22,7 @@ NOTE_DTYPE = np.dtype(
         ("kind", "u1"),  # BEGINS or ENDS
         ("frames", "u1"),  # how many of ``stack`` are known
         ("reserved", "<u2"),
-        ("stack", "<u8", (8,)),  # return addresses, the allocator's caller first
+        ("stack", "<u8", (16,)),  # return addresses, the allocator's caller first
     ]
 )
 

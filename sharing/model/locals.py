@@ -34,6 +34,19 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """A function around an instruction.
+
+    ``call`` is where it calls the one that is inlined in it, file:line:column; "" of the innermost, or unknown.
+    ``gives_memory``: it is asked for a number of bytes and returns an address of no type.
+    """
+
+    name: str
+    call: str = ""
+    gives_memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Locals:
     """Of one file.  ``at`` is by link-time address of an instruction, the innermost function's variables first.
 
@@ -46,6 +59,6 @@ class Locals:
     types: TypeTable = field(default_factory=TypeTable)
     pointees: Mapping[int, int] = field(default_factory=dict)
     files: tuple[str, ...] = ()  # of the types
-    functions: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # as ``at``: inlined ones first
+    functions: Mapping[int, tuple[Around, ...]] = field(default_factory=dict)  # as ``at``: inlined ones first
     language: str = ""
     own: tuple[Static, ...] = ()  # of the thread's own storage, by their places from the thread pointer

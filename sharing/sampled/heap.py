@@ -30,6 +30,7 @@ class Frame:
     function: str
     source: str = ""
     target: bool = False  # of the binary that is judged
+    gives_memory: bool = False  # it passes on memory without knowing what it is for
 
     @property
     def text(self) -> str:
@@ -51,10 +52,12 @@ class Allocation:
 
     @property
     def site(self) -> Frame:
-        """Who wanted the memory: the first of the judged binary that is no allocator by its name, nor C++'s library."""
+        """Who wanted the memory: the first of the judged binary that is no allocator, nor of C++'s library."""
         own = [frame for frame in self.stack if frame.target] or list(self.stack)
         named = [frame for frame in own if not _ALLOCATOR.search(frame.function)]
-        return next((frame for frame in named if not _is_standard(frame.function)), (named or own)[0])
+        asks = [frame for frame in named if not _is_standard(frame.function)]
+        # Outermost is who knows best, or the stack ended before.
+        return next((frame for frame in asks if not frame.gives_memory), (asks or named or own)[0])
 
     @property
     def name(self) -> str:

@@ -29,7 +29,8 @@ def rows(notes: Sequence[Note]) -> np.ndarray[tuple[int, ...], np.dtype[np.void]
         row["time"], row["address"], row["size"], row["pid"] = note.time, note.address, note.size, note.pid
         row["kind"] = note.kind if note.kind >= 0 else BEGINS if note.size else ENDS
         row["frames"] = len(note.stack)
-        row["stack"][: min(len(note.stack), 8)] = note.stack[:8]
+        known = note.stack[: len(row["stack"])]
+        row["stack"][: len(known)] = known
     return out
 
 

@@ -72,7 +72,47 @@ def test_with_optimization_they_are_in_registers_for_a_while(at: At, compiler: s
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 def test_inlined_functions_are_named_before_the_one_around_them(at: At, compiler: str) -> None:
-    assert set(at(compiler, "-O2").functions.values()) == {("serve",), ("weigh", "serve")}
+    functions = at(compiler, "-O2").functions.values()
+    assert {tuple(one.name for one in some) for some in functions} == {("serve",), ("weigh", "serve")}
+    line = next(i for i, text in enumerate(SOURCE.splitlines(), 1) if "weigh(&mine)" in text)
+    for some in functions:
+        assert not some[0].call, "the line table tells where it is"
+        assert all(Path(one.call.split(":")[0]).name == "s.c" for one in some[1:])
+        assert all(one.call.split(":")[1] == str(line) for one in some[1:]), "where it calls what is inlined"
+
+
+GIVES = """
+#include <stdlib.h>
+struct book { size_t room; long uses; };
+#define GETS __attribute__((noinline))
+GETS void *must_get(size_t bytes) { void *got = malloc(bytes); if (!got) abort(); return got; }
+GETS void *open_book(size_t room) { struct book *mine = malloc(sizeof *mine); mine->room = room; return mine; }
+GETS struct book *typed(size_t room) { return malloc(room); }
+GETS void *work(void *with) { free(with); return malloc(8); }
+GETS void *numbered(int which) { return malloc(which ? 8 : 16); }
+static void *volatile kept;
+int main(int argc, char **argv) {
+  kept = must_get(argc), kept = open_book(argc), kept = typed(argc), kept = work(kept), kept = numbered(argc);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("options", ["-O0", "-O2 -fno-ipa-cp", "-O1 -gdwarf-4"])
+def test_who_is_asked_for_bytes_and_gives_an_address_of_no_type_gives_memory(
+    tmp_path: Path, tool: Tool, compiler: str, options: str
+) -> None:
+    if compiler != "gcc":
+        options = options.replace("-fno-ipa-cp", "")
+    (tmp_path / "s.c").write_text(GIVES)
+    subprocess.run([tool(compiler), "-g", *options.split(), "s.c", "-o", "s"], check=True, cwd=tmp_path)
+    line = [tool("nm"), str(tmp_path / "s")]
+    listing = subprocess.run(line, check=True, capture_output=True, text=True).stdout.splitlines()
+    begins = {one.split()[-1]: int(one.split()[0], 16) for one in listing if one.split()[-2] in "tT"}
+    wanted = {name: begins[name] for name in ("must_get", "open_book", "typed", "work", "numbered")}
+    found = read_locals(str(tmp_path / "s"), np.array(sorted(wanted.values()), np.uint64))
+    gives = {name: found.functions[begin][-1].gives_memory for name, begin in wanted.items()}
+    assert gives == {"must_get": True, "open_book": False, "typed": False, "work": False, "numbered": False}
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])

@@ -149,6 +149,13 @@ def test_notes_of_several_processes_come_in_order_of_time(tmp_path: Path) -> Non
     assert len(read(tmp_path, log(Note(1, 2, 3, kind=0))).rows) == 0, "a note that was not finished"
 
 
+def test_notes_of_recordings_with_fewer_frames_are_read(tmp_path: Path) -> None:
+    whole, header = log(Note(10, 0x5000, 64, (1, 2)), record_bytes=96), 64
+    notes = read(tmp_path, whole[: header + 96] + log(Note(20, 0x6000, 8, tuple(range(1, 17)))))
+    assert notes.rows["address"].tolist() == [0x5000, 0x6000]
+    assert [row["stack"][: int(row["frames"])].tolist() for row in notes.rows] == [[1, 2], list(range(1, 17))]
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -157,9 +164,9 @@ def test_notes_of_several_processes_come_in_order_of_time(tmp_path: Path) -> Non
         (log(*TWO, used=1), "no header of a process's notes"),
         (log(*TWO)[:-1], "no room"),
         (log(*TWO) + b"x", "no header"),
-        (log(record_bytes=95), "notes of 95 bytes, not 96"),
+        (log(record_bytes=95), "notes of 95 bytes, not 160"),
         (log(Note(1, 2, 3, kind=3)), "no known kind"),
-        (log(Note(1, 2, 3, stack=(1,) * 9)), "more frames than fit"),
+        (log(Note(1, 2, 3, stack=(1,) * 17)), "more frames than fit"),
     ],
 )
 def test_notes_that_cannot_be_are_malformed(tmp_path: Path, data: bytes, why: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from linemate.sampled.heaps import around_calls
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.names import Names
@@ -69,6 +70,9 @@ def test_who_wanted_the_memory_is_no_allocator_and_of_the_program() -> None:
     assert found is not None
     assert found.site is OPENS
     assert found.name == "block of 64 bytes from open_channel"
+    gives = Frame("must_get", "/src/mem.c:3", target=True, gives_memory=True)
+    assert Allocation(0x5000, 64, 1.0, (gives, OPENS)).site is OPENS
+    assert Allocation(0x5000, 64, 1.0, (gives,)).site is gives, "better than none"
     only = asked(Note(1, 0x5000, 64, (1, 2))).at(100, 0x5000, 2)
     assert only is not None
     assert only.site.function == "xmalloc", "better than none"
@@ -139,6 +143,47 @@ def test_what_nobody_noted_is_memory_as_before() -> None:
     assert "the type that count_" in one.remedies[0].text
 
 
+INLINED = r"""
+#include <stdlib.h>
+struct stats { long reads, writes; };
+static inline __attribute__((always_inline)) void *must_get(size_t bytes) {
+  void *got = malloc(bytes);
+  if (!got) abort();
+  return got;
+}
+static inline __attribute__((always_inline)) struct stats *open_stats(void) {
+  struct stats *mine = must_get(sizeof *mine); // here
+  mine->reads = 0;
+  return mine;
+}
+struct stats *volatile kept;
+int main(void) {
+  kept = open_stats(); // caller
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_each_inlined_function_has_the_line_where_it_calls_the_next(tmp_path: Path, compiler: str) -> None:
+    needs(compiler, "objdump")
+    (tmp_path / "s.c").write_text(INLINED)
+    subprocess.run([compiler, "-O2", "-g", "s.c", "-o", "s"], check=True, cwd=tmp_path)
+    code = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", str(tmp_path / "s")], check=True, capture_output=True, text=True
+    ).stdout
+    call = next(line for line in code.splitlines() if "call" in line and "<malloc@plt>" in line)
+    found = around_calls([(str(tmp_path / "s"), int(call.split(":")[0], 16))])
+    (functions,) = found.values()
+    lines = {name: i for i, text in enumerate(INLINED.splitlines(), 1) for name in ("here", "caller") if name in text}
+    assert [one.name for one in functions] == ["must_get", "open_stats", "main"]
+    assert [one.call.split("/")[-1].split(":")[:2] for one in functions[1:]] == [
+        ["s.c", str(lines["here"])],
+        ["s.c", str(lines["caller"])],
+    ]
+    assert [one.gives_memory for one in functions] == [True, False, False]
+
+
 PROGRAM = r"""
 #include <pthread.h>
 #include <stdlib.h>
@@ -177,10 +222,10 @@ def test_a_recorded_program_has_its_allocation_named(tmp_path: Path) -> None:
     findings = sampled(report(tmp_path / "net", tmp_path / "p"))
     if not findings:
         pytest.skip("the machine is busy: its threads did not run at the same time")
-    line = PROGRAM.splitlines().index(next(t for t in PROGRAM.splitlines() if "aligned_alloc" in t)) + 1
+    number = PROGRAM.splitlines().index(next(t for t in PROGRAM.splitlines() if "aligned_alloc" in t)) + 1
     (allocated,) = [e.text for e in findings[0].evidence if e.text.startswith("allocated: ")]
     assert "allocated: 64 bytes" in allocated
-    assert f"open_channel (net.c:{line}" in allocated.replace(f"{tmp_path}/", "")
+    assert f"open_channel (net.c:{number}" in allocated.replace(f"{tmp_path}/", "")
     assert [p.name for p in findings[0].participants[:2]] in (
         ["channel[0].sent", "channel[0].received"],
         ["channel[0].received", "channel[0].sent"],

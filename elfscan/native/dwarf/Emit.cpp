@@ -150,6 +150,9 @@ private:
       fileRow(M.Types[Row].File);
     for (const VariableNode &V : M.Variables)
       fileRow(V.File);
+    for (const NamedFunctions &At : M.Functions)
+      for (const NamedFunction &F : At.Functions)
+        fileRow(F.File);
     Out.writeArraySize(static_cast<uint32_t>(Files.size()));
     for (int32_t File : Files)
       text(M.Types.files()[File]);
@@ -229,12 +232,18 @@ private:
   }
   void writeFunctions() {
     Out.writeArraySize(static_cast<uint32_t>(M.Functions.size()));
-    for (const NamedFunctions &F : M.Functions) {
+    for (const NamedFunctions &At : M.Functions) {
       Out.writeArraySize(2);
-      Out.write(F.Ip);
-      Out.writeArraySize(static_cast<uint32_t>(F.Names.size()));
-      for (StringRef Name : F.Names)
-        text(Name);
+      Out.write(At.Ip);
+      Out.writeArraySize(static_cast<uint32_t>(At.Functions.size()));
+      for (const NamedFunction &F : At.Functions) {
+        Out.writeArraySize(5);
+        text(F.Name);
+        integer(fileRow(F.File));
+        Out.write(static_cast<uint64_t>(F.Line));
+        Out.write(static_cast<uint64_t>(F.Column));
+        Out.write(F.GivesMemory);
+      }
     }
   }
   void writePointees() {

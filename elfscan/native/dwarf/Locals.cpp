@@ -20,6 +20,7 @@ namespace linemate::dwarf {
 
 constexpr unsigned MaxDepth = 64;         // of blocks and inlined functions
 constexpr size_t MaxAtOnePlace = 256;     // variables
+constexpr unsigned MaxReferences = 8;     // of types and origins
 constexpr uint64_t UnwoundRegisters = 32; // general ones and the link
 
 namespace {
@@ -225,6 +226,76 @@ void LocalFinder::collect(DWARFDie Parent, uint64_t Ip, uint64_t Function,
   }
 }
 
+/// What an entry refers to in its own unit: others may be broken.
+static DWARFDie referenced(DWARFDie Entry, Attribute Which) {
+  std::optional<DWARFFormValue> Value = Entry.find(Which);
+  return Value && Value->getAsRelativeReference()
+             ? Entry.getAttributeValueAsReferencedDie(*Value)
+             : DWARFDie();
+}
+
+static DWARFDie withoutNames(DWARFDie Type) {
+  for (unsigned Hops = 0; Type && Hops < MaxReferences; ++Hops) {
+    if (Type.getTag() != DW_TAG_typedef && Type.getTag() != DW_TAG_const_type &&
+        Type.getTag() != DW_TAG_volatile_type)
+      return Type;
+    Type = referenced(Type, DW_AT_type);
+  }
+  return DWARFDie();
+}
+
+/// Whether a type is a number of bytes: size_t, or as wide and unsigned.
+static bool isSize(DWARFDie Type) {
+  Type = withoutNames(Type);
+  return Type && Type.getTag() == DW_TAG_base_type &&
+         toUnsigned(Type.find(DW_AT_encoding), 0) == DW_ATE_unsigned &&
+         toUnsigned(Type.find(DW_AT_byte_size), 0) ==
+             Type.getDwarfUnit()->getAddressByteSize();
+}
+
+static bool pointsToRecord(DWARFDie Type) {
+  Type = withoutNames(Type);
+  if (!Type || Type.getTag() != DW_TAG_pointer_type)
+    return false;
+  Type = withoutNames(referenced(Type, DW_AT_type));
+  return Type && (Type.getTag() == DW_TAG_structure_type ||
+                  Type.getTag() == DW_TAG_class_type ||
+                  Type.getTag() == DW_TAG_union_type);
+}
+
+static bool hasRecordVariable(DWARFDie Parent, unsigned Depth) {
+  for (DWARFDie Entry : Parent.children()) {
+    if (Entry.getTag() == DW_TAG_variable &&
+        pointsToRecord(referenced(Entry, DW_AT_type)))
+      return true;
+    if (Entry.getTag() == DW_TAG_lexical_block && Depth < MaxDepth &&
+        hasRecordVariable(Entry, Depth + 1))
+      return true;
+  }
+  return false;
+}
+
+/// Whether a function is asked for a number of bytes and gives an address of no
+/// type, and has no variable that points to a record: one that does knows what
+/// the memory is for, and hides it from its callers.
+static bool givesMemory(DWARFDie Function) {
+  DWARFDie Result;
+  bool HasSize = false;
+  for (unsigned Hops = 0; Function && Hops < MaxReferences; ++Hops) {
+    if (!Result)
+      Result = withoutNames(referenced(Function, DW_AT_type));
+    for (DWARFDie Entry : Function.children())
+      HasSize |= Entry.getTag() == DW_TAG_formal_parameter &&
+                 isSize(referenced(Entry, DW_AT_type));
+    if (hasRecordVariable(Function, 0))
+      return false;
+    DWARFDie Origin = referenced(Function, DW_AT_abstract_origin);
+    Function = Origin ? Origin : referenced(Function, DW_AT_specification);
+  }
+  return HasSize && Result && Result.getTag() == DW_TAG_pointer_type &&
+         !Result.find(DW_AT_type);
+}
+
 FunctionsAt LocalFinder::at(uint64_t Ip, std::vector<LocalPlace> &Out) {
   FunctionsAt Found = {Ip, {}};
   DWARFCompileUnit *Unit = Context->getCompileUnitForCodeAddress(Ip);
@@ -246,7 +317,12 @@ FunctionsAt LocalFinder::at(uint64_t Ip, std::vector<LocalPlace> &Out) {
   std::optional<RegisterPlus> Frame = frameBase(Around.back(), Ip);
   std::vector<LocalPlace> Here;
   for (DWARFDie Function : Around) {
-    Found.Entries.push_back(Function.getOffset());
+    FunctionAt One = {Function.getOffset(), 0, 0, 0, givesMemory(Function)};
+    uint32_t Discriminator = 0;
+    if (Function.getTag() == DW_TAG_inlined_subroutine)
+      Function.getCallerFrame(One.CallFile, One.CallLine, One.CallColumn,
+                              Discriminator);
+    Found.Functions.push_back(One);
     collect(Function, Ip, Function.getOffset(), Frame, 0, Here);
   }
   Out.insert(Out.end(), Here.begin(), Here.end());

@@ -56,11 +56,19 @@ struct UnwindStep {
   std::vector<RegisterPlus> Saved; ///< offsets from the frame's address
 };
 
-/// The functions that an instruction is part of: inlined ones first, by their
-/// offsets in .debug_info.
+/// A function that an instruction is part of.
+struct FunctionAt {
+  uint64_t Entry;      ///< its offset in .debug_info
+  uint32_t CallFile;   ///< of an inlined one: where in the one around it it was
+  uint32_t CallLine;   ///< called, the file by its number in the line table;
+  uint32_t CallColumn; ///< 0 unknown
+  bool GivesMemory;    ///< passes on memory without knowing what it is for
+};
+
+/// The functions that an instruction is part of, inlined ones first.
 struct FunctionsAt {
   uint64_t Ip;
-  std::vector<uint64_t> Entries;
+  std::vector<FunctionAt> Functions;
 };
 
 class LocalFinder {

@@ -42,7 +42,11 @@ void Merged::add(Worker &W) {
   }
   for (PointeeNode P : W.Pointees)
     Pointees.push_back({Row(P.Pointer), Row(P.Target)});
-  Functions.insert(Functions.end(), W.Functions.begin(), W.Functions.end());
+  for (NamedFunctions At : W.Functions) {
+    for (NamedFunction &F : At.Functions)
+      F.File = File(F.File);
+    Functions.push_back(std::move(At));
+  }
   for (RecordNode R : W.Records)
     if (R.Row >= 0)
       Records.push_back({Row(R.Row), R.Unit, R.Offset});

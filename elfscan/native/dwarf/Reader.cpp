@@ -108,12 +108,12 @@ static Error readLocals(Worker &W, const Options &Opts, const Object &Main,
   std::map<const Unit *, InUnit> ByUnit;
   for (uint64_t Ip : *Opts.Locals) {
     std::vector<LocalPlace> Places;
-    FunctionsAt Functions = Finder.at(Ip, Places);
-    if (Functions.Entries.empty())
+    FunctionsAt Around = Finder.at(Ip, Places);
+    if (Around.Functions.empty())
       continue;
-    if (const Unit *U = Units.find(Functions.Entries.front())) {
+    if (const Unit *U = Units.find(Around.Functions.front().Entry)) {
       InUnit &Here = ByUnit[U];
-      Here.Functions.push_back(std::move(Functions));
+      Here.Functions.push_back(std::move(Around));
       Here.Places.insert(Here.Places.end(), Places.begin(), Places.end());
     }
   }

@@ -282,12 +282,28 @@ void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places,
     addLocal(*View, Place);
   for (const FunctionsAt &At : Around) {
     NamedFunctions Named = {At.Ip, {}};
-    for (uint64_t Entry : At.Entries)
-      Named.Names.push_back(functionName(*View, Entry));
+    for (const FunctionAt &One : At.Functions)
+      Named.Functions.push_back(named(*View, One));
     Functions.push_back(std::move(Named));
   }
   followPointers();
   close();
+}
+
+/// With the file where it was inlined as line tables have it: by the folder
+/// that was compiled in.
+NamedFunction Worker::named(UnitView &View, const FunctionAt &At) {
+  NamedFunction Named = {functionName(View, At.Entry), -1, At.CallLine,
+                         At.CallColumn, At.GivesMemory};
+  if (!At.CallLine)
+    return Named;
+  std::string Path = View.files().path(At.CallFile);
+  StringRef Folder = View.string(View.Root.A, CompDir);
+  if (!Path.empty() && Path.front() != '/' && !Folder.empty())
+    Path = (Folder + "/" + Path).str();
+  if (!Path.empty())
+    Named.File = Types.fileRow(Path);
+  return Named;
 }
 
 void Worker::addLocal(UnitView &View, const LocalPlace &Place) {

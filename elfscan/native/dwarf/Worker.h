@@ -47,10 +47,18 @@ struct LocalNode {
   VariableNode Variable; ///< its name, function and type
 };
 
+/// A function around an instruction, and where it was inlined.
+struct NamedFunction {
+  llvm::StringRef Name;
+  int32_t File = -1;
+  uint32_t Line = 0, Column = 0;
+  bool GivesMemory = false;
+};
+
 /// The functions around an instruction, inlined ones first.
 struct NamedFunctions {
   uint64_t Ip;
-  std::vector<llvm::StringRef> Names;
+  std::vector<NamedFunction> Functions;
 };
 
 /// What a type of pointers points to.
@@ -171,6 +179,7 @@ private:
                   unsigned Nesting);
   bool addMember(UnitView &View, const Entry &E, MemberNode &M, unsigned Depth);
   TypeRow targetRow(UnitView &View, const Entry &E, unsigned Depth);
+  NamedFunction named(UnitView &View, const FunctionAt &At);
   void setPlace(UnitView &View, const Attributes &A, int32_t &File,
                 uint32_t &Line);
 

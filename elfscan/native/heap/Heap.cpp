@@ -30,8 +30,9 @@
 namespace {
 
 constexpr uint64_t Capacity = 1 << 18; // records of a process
-constexpr int MaxFrames = 8;
-constexpr int Looked = 16; // frames, ours among them
+constexpr int MaxFrames = 16; // C++'s library alone has nine between a shared
+                              // object and the function that makes it
+constexpr int Looked = 20;    // ours among them
 constexpr size_t Large = 32 << 10;
 constexpr uint16_t First = 64;   // of each place: noted
 constexpr uint16_t Every = 1024; // of the others: one in so many
@@ -59,7 +60,7 @@ struct Record {
   uint16_t Reserved;
   uint64_t Stack[MaxFrames];
 };
-static_assert(sizeof(Header) == 64 && sizeof(Record) == 96);
+static_assert(sizeof(Header) == 64 && sizeof(Record) == 160);
 
 struct alignas(64) Bucket {
   std::atomic<uintptr_t> Live[8];
