@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
 from sharing.model.arrays import among
-from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
+from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SectionKind, Table, VariableFlag
 from sharing.model.linemap import (
     CrowdedLine,
     LayoutLine,
@@ -282,8 +282,10 @@ class _Sites:
 
     def __init__(self, image: Image, locks: Table, start: int, end: int) -> None:
         self._image = image
-        self._sites: Table = image.sites[_touching(image.sites, start, end)]
-        self._locks: Table = locks[(locks["address"] >= np.uint64(start)) & (locks["address"] < np.uint64(end))]
+        sites = image.sites[_touching(image.sites, start, end)]
+        self._sites: Table = sites[_after_boot(image, sites)]
+        locks = locks[(locks["address"] >= np.uint64(start)) & (locks["address"] < np.uint64(end))]
+        self._locks: Table = locks[_after_boot(image, locks)]
 
     def functions(self, start: int, end: int, *kinds: AccessKind) -> tuple[str, ...]:
         """Functions that access a byte of [start, end) in one of the ways, most sites first, loops weighted.
@@ -337,6 +339,17 @@ class _Sites:
             loops = min(int(row["loop_depth"]), numbers.MAX_LOOPS)
             weights[function_name(self._image, int(row["function"]))] += shared.LOOP_FACTOR**loops
         return tuple(name for name, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _after_boot(image: Image, rows: Table) -> npt.NDArray[np.bool_]:
+    """Rows of code that runs once a kernel is up: code of its boot alone is done before anything else runs."""
+    function = rows["function"]
+    every = np.ones(len(rows), bool)
+    if image.kind not in (ImageKind.KERNEL, ImageKind.MODULE) or not len(image.functions):
+        return every
+    boot = image.functions["flags"][np.maximum(function, 0)] & FunctionFlag.INIT != 0
+    later: npt.NDArray[np.bool_] = ~((function >= 0) & boot)
+    return later
 
 
 def _touching(sites: Table, start: int, end: int) -> npt.NDArray[np.bool_]:

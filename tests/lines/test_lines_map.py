@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing.model import AccessKind, Section, SectionKind
+from sharing.model import AccessKind, FunctionFlag, ImageKind, Section, SectionKind
 from sharing.model.linemap import LayoutLine, LayoutSpan, SpanKind
 from sharing.static.flow import LOCK_DTYPE
 from sharing.static.linemap import LineMap
@@ -192,3 +194,23 @@ def test_the_summary_counts_lines_with_two_objects_and_objects_over_a_boundary()
     assert (row.lines, row.objects, row.shared_lines, row.straddling) == (64, 5, 1, 1)
     (crowded,) = made.crowded(10)
     assert (crowded.address, crowded.objects) == (f"{BSS:#x}", ("a", "b", "over"))
+
+
+def test_code_of_a_kernels_boot_alone_uses_nothing() -> None:
+    sites = [(BSS, 8, AccessKind.STORE, 0), (BSS, 8, AccessKind.LOAD, 1)]
+    made = image([("v", BSS, 8, LONG)], sites=sites, functions=("clear_all", "reader"))
+    made.functions["flags"][0] |= FunctionFlag.INIT
+    locks = np.zeros(2, LOCK_DTYPE)
+    locks["address"], locks["function"] = BSS, [0, 1]
+
+    def users(kind: ImageKind) -> tuple[tuple[str, ...], ...]:
+        found = LineMap(dataclasses.replace(made, kind=kind), 64, locks=locks)
+        span = span_at(found.lines(range(BSS, BSS + 64, 64)), "v")
+        object_ = found.describe(0)
+        assert (object_.lockers, object_.writers) == (span.lockers, span.writers)
+        return span.lockers, span.writers, span.readers
+
+    assert users(ImageKind.KERNEL) == (("reader",), (), ("reader",))
+    assert users(ImageKind.MODULE) == users(ImageKind.KERNEL)
+    # Of a program it is what runs before main, which a user of the map wants to see.
+    assert users(ImageKind.PIE) == (("clear_all", "reader"), ("clear_all",), ("reader",))
