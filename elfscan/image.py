@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
+from elfscan.code.jumplabels import jump_labels
 from elfscan.code.namedwords import names_of_tables
 from elfscan.code.overrides import overrides, virtual_tables
 from elfscan.code.pointerarguments import placed_pointers
@@ -121,7 +122,7 @@ def read_image(
         program = running.enter_context(open_program(elf, debug.symbols if debug is not None else None))
         code = _read_functions(program, kind)
         callees = _callee_names(program, code)
-        scan = _start_access(program, code, callees, starter, running) if access else None
+        scan = _start_access(program, kind, code, callees, starter, running) if access else None
 
         # 2. While they run: names, flags, variables.
         named = _read_names(program, code)
@@ -184,13 +185,14 @@ def _start_debug(
 
 
 def _start_access(
-    program: Program, code: _Code, callees: dict[int, str], starter: Starter, running: ExitStack
+    program: Program, kind: ImageKind, code: _Code, callees: dict[int, str], starter: Starter, running: ExitStack
 ) -> AccessScan:
     from elfscan.code.accessscan import OWN_RESULTS, makes_objects, start_access
 
     own = frozenset(address for address, name in callees.items() if name in OWN_RESULTS)
     new = frozenset(address for address, name in callees.items() if makes_objects(name))
-    return running.enter_context(start_access(program, code.table, own, new, starter))
+    labels = jump_labels(program, kind)
+    return running.enter_context(start_access(program, code.table, own, new, labels, starter))
 
 
 class _Named(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from elfscan.code.jumplabels import LABEL_DTYPE
 from elfscan.tools import USUAL, Bounds, Starter, ToolJob, tool_path
 from sharing.model import (
     ARG_DTYPE,
@@ -34,8 +35,8 @@ from sharing.model.inputs import open_input
 
 Table = npt.NDArray[Any]
 
-_PLAN_MAGIC = b"LMPLAN1\0"
-_PLAN_HEADER = struct.Struct("<8sIIQQQQQ")
+_PLAN_MAGIC = b"LMPLAN2\0"
+_PLAN_HEADER = struct.Struct("<8sIIQQQQQQ")
 _ABSOLUTE = 1
 _OWN_RESULT = 256  # of a function of the plan, beside its flags
 _NEW_RESULT = 512  # the same
@@ -63,7 +64,8 @@ class AccessPlan:
     with known content (the address of a variable, a function or an import's placeholder).
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
     running thread's alone, ``new_results``: leads to a new object.  ``absolute``: immediates and 32-bit displacements
-    of the code can be addresses; None: unless the file is position-independent (ET_DYN).
+    of the code can be addresses; None: unless the file is position-independent (ET_DYN).  ``labels``: LABEL_DTYPE,
+    branches of a kernel that static keys switch.
     """
 
     arch: str
@@ -77,6 +79,7 @@ class AccessPlan:
     descriptors: Table = field(default_factory=lambda: np.zeros(0, np.uint64))
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
+    labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
         np.array(plan.constants, dtype=_BYTES_DTYPE),
         extents,
         slots,
+        plan.labels,
     ]
     header = _PLAN_HEADER.pack(
         _PLAN_MAGIC, machine.decoder, _ABSOLUTE if absolute else 0, *(len(part) for part in parts)

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from elfscan.code.jumplabels import LABEL_DTYPE
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
@@ -137,10 +138,11 @@ def start_access(
     functions: Array,
     own_results: frozenset[int],
     new_results: frozenset[int] = frozenset(),
+    labels: Array | None = None,
     starter: Starter = ToolJob,
 ) -> AccessScan:
     """Start the scan of a program; ``own_results``: addresses of functions of OWN_RESULTS, ``new_results`` of those
-    that make objects (``makes_objects``).
+    that make objects (``makes_objects``), ``labels``: branches that static keys switch (``jumplabels``).
 
     Raises LinemateError when the helper cannot be run at all.
     """
@@ -170,6 +172,7 @@ def start_access(
         descriptors=program.linkage.descriptors,
         own_results=own_results,
         new_results=new_results,
+        labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
     )
     size = sum(part[2] for part in code)
     scan = start_scan(

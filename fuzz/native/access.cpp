@@ -53,11 +53,11 @@ std::vector<uint8_t> planFor(uint8_t Switches, size_t CodeBytes) {
   uint64_t Step = Switches & ManyFunctions ? FunctionBytes : CodeBytes;
   uint64_t Count = Step ? (CodeBytes + Step - 1) / Step : 0;
   Writer Out;
-  Out.add("LMPLAN1", 8);
+  Out.add("LMPLAN2", 8);
   Out.u32(machine(Switches));
   Out.u32(Switches & Absolute ? 1 : 0);
   for (uint64_t Number :
-       {uint64_t(1), uint64_t(1), uint64_t(1), Count, uint64_t(1)})
+       {uint64_t(1), uint64_t(1), uint64_t(1), Count, uint64_t(1), uint64_t(1)})
     Out.u64(Number);
   for (uint64_t Field : {CodeAddress, uint64_t(0), uint64_t(CodeBytes)})
     Out.u64(Field);
@@ -74,6 +74,10 @@ std::vector<uint8_t> planFor(uint8_t Switches, size_t CodeBytes) {
   }
   Out.u64(SlotAddress);
   Out.u64(CodeAddress);
+  Out.u64(CodeAddress); // an instruction that a static key switches
+  Out.u64(CodeAddress + CodeBytes / 2);
+  Out.u32(0);
+  Out.u32(0);
   return Out.Bytes;
 }
 

@@ -184,12 +184,13 @@ def make_code_inputs(folder: Path) -> None:
             for switches in (0, 4, MANY_FUNCTIONS, *(kind << QUERY_SHIFT for kind in (1, 2, 3))):
                 keep("access", bytes([arch | switches]) + code)
     code = text_of(compiled(folder, "gcc", C_SOURCE, "-c", "-O2"))
-    head = struct.pack("<8sIIQQQQQ", b"LMPLAN1\0", 1, 1, 1, 1, 1, 2, 1)
+    head = struct.pack("<8sIIQQQQQQ", b"LMPLAN2\0", 1, 1, 1, 1, 1, 2, 1, 1)
     rows = struct.pack("<QQQ", 0x401000, 0, len(code)) + struct.pack("<QQ", 0x402000, 0x100)
     rows += struct.pack("<QQQ", 0x401000, 0, len(code))
     for row in range(2):
         rows += struct.pack("<QQIi", 0x401000 + 64 * row, 64, 0, row)
     rows += struct.pack("<QQ", 0x402010, 0x401000)
+    rows += struct.pack("<QQII", 0x401004, 0x401010, 1, 0)
     keep("access", bytes([WHOLE_PLAN]) + struct.pack("<H", len(head + rows)) + head + rows + code)
     make_queries(code)
 

@@ -62,6 +62,9 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
     bool Broken = I + 1 < Ops.size() && Ops[I + 1].Ip != O.end();
     if ((endsBlock(O) || Broken) && I + 1 < Ops.size())
       Leader[I + 1] = 1;
+    if (O.Rare >= Begin && O.Rare < End)
+      if (uint32_t Target = opAt(Ops, O.Rare); Target < Ops.size())
+        Leader[Target] = 1;
     if (!branches(O) || uint64_t(O.Imm) < Begin || uint64_t(O.Imm) >= End)
       continue;
     if (uint32_t Target = opAt(Ops, O.Imm); Target < Ops.size())
@@ -80,6 +83,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   Blocks.back().Last = Ops.size();
   connect(Ops);
   findPredecessors();
+  findKeyed(Ops);
   findBackEdges();
   Outer.assign(Blocks.size(), UINT32_MAX);
   if (!BackEdges.empty())
@@ -279,6 +283,35 @@ bool Graph::entersLoop(uint32_t To, uint8_t Depth) const {
   return false;
 }
 
+/// Blocks that nothing but the key of a branch leads to.
+void Graph::findKeyed(std::span<const Op> Ops) {
+  Keyed.clear();
+  for (const Op &O : Ops) {
+    if (!O.Rare)
+      continue;
+    uint32_t At = opAt(Ops, O.Rare);
+    if (At == Ops.size() || !Leader[At])
+      continue;
+    uint32_t B = BlockOf[At];
+    if (B == 0 || PredStart[B] != PredStart[B + 1])
+      continue;
+    Blocks[B].HasPredecessor = false; // padding in front of it is none
+    Keyed.emplace_back(B, std::exp2(O.Rarity / -4.0F));
+  }
+}
+
+/// Of the blocks that no other one leads to.
+void Graph::startChances() {
+  Chance.assign(Blocks.size(), 0.0F);
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    if (B == 0 || !Blocks[B].HasPredecessor)
+      Chance[B] = B == 0 ? 1.0F : RootChance;
+  for (auto [B, Open] : Keyed)
+    Chance[B] = 0;
+  for (auto [B, Open] : Keyed)
+    Chance[B] = std::max(Chance[B], Open);
+}
+
 /// How rarely a run of the function comes to a block, leaving loop counts to
 /// LoopDepth: 4 * -log2 of the chance, each way of a branch taken equally
 /// often. After Wu and Larus (MICRO-27, 1994); an exit of a loop is as likely
@@ -289,10 +322,7 @@ void Graph::estimateRarity() {
     return uint8_t(
         std::lround(-4.0F * std::log2(std::clamp(C, LeastChance, 1.0F))));
   };
-  Chance.assign(Blocks.size(), 0.0F);
-  for (uint32_t B = 0; B < Blocks.size(); ++B)
-    if (B == 0 || !Blocks[B].HasPredecessor)
-      Chance[B] = B == 0 ? 1.0F : RootChance;
+  startChances();
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
     Block &Current = Blocks[*It];
     // A loop's head comes before the rest of it, and back edges do not count.

@@ -76,6 +76,7 @@ private:
   std::vector<uint8_t> Colour;
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
   std::vector<uint32_t> PostOrder;                      ///< without back edges
+  std::vector<std::pair<uint32_t, float>> Keyed; ///< block, chance of its key
   std::vector<float> Chance;   ///< of a block, in one run of the function
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;
@@ -90,6 +91,8 @@ private:
   void leaveBlocks(bool Mirrored);
   uint32_t way(const Block &B, uint32_t Nth, bool Mirrored) const;
   bool entersLoop(uint32_t To, uint8_t Depth) const;
+  void findKeyed(std::span<const Op> Ops);
+  void startChances();
   void estimateRarity();
   void countLoops();
 };

@@ -142,6 +142,8 @@ struct Op {
   int8_t Tested = NoReg;    ///< register that is compared with Against
   uint8_t Against = 0;      ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
+  uint8_t Rarity = 0;      ///< of Rare: 4 * -log2 of the chance that it is open
+  uint64_t Rare = 0;       ///< where a way begins that a static key opens, or 0
   bool ImmIsValue = false; ///< Imm is a full-width operand: may be an address
   int8_t Written = NoReg;  ///< base register that is moved by Step afterwards
   int32_t Step = 0;

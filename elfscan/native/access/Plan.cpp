@@ -21,14 +21,14 @@ namespace linemate {
 
 namespace {
 
-constexpr char PlanMagic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '1', '\0'};
+constexpr char PlanMagic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '2', '\0'};
 constexpr uint32_t AbsoluteFlag = 1;
 
 struct PlanHeader {
   char Magic[8];
   uint32_t Arch;
   uint32_t Flags;
-  uint64_t Code, Data, Constants, Functions, Slots;
+  uint64_t Code, Data, Constants, Functions, Slots, Labels;
 };
 
 struct RawBytes {
@@ -47,6 +47,11 @@ struct RawFunction {
 
 struct RawSlot {
   uint64_t Address, Value;
+};
+
+struct RawLabel {
+  uint64_t Code, Target;
+  uint32_t Way, Rarity;
 };
 
 bool wraps(uint64_t Address, uint64_t Size) { return Address + Size < Address; }
@@ -113,6 +118,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::vector<RawRange> RawData;
   std::vector<RawFunction> RawFunctions;
   std::vector<RawSlot> RawSlots;
+  std::vector<RawLabel> RawLabels;
   if (!take(Raw, 1, Head) ||
       std::memcmp(Head[0].Magic, PlanMagic, sizeof PlanMagic))
     return "the plan has no header";
@@ -121,7 +127,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   if (!take(Raw, Head[0].Code, RawCode) || !take(Raw, Head[0].Data, RawData) ||
       !take(Raw, Head[0].Constants, RawConstants) ||
       !take(Raw, Head[0].Functions, RawFunctions) ||
-      !take(Raw, Head[0].Slots, RawSlots) || !Raw.empty())
+      !take(Raw, Head[0].Slots, RawSlots) ||
+      !take(Raw, Head[0].Labels, RawLabels) || !Raw.empty())
     return "the plan's tables do not match its header";
   Machine = Arch(Head[0].Arch);
   Absolute = Head[0].Flags & AbsoluteFlag;
@@ -143,6 +150,13 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
     SlotHigh = std::max(SlotHigh, S.Address);
   }
   std::sort(Slots.begin(), Slots.end());
+  for (const RawLabel &R : RawLabels) {
+    if (R.Way > uint32_t(KeyedWay::Jumps))
+      return "a branch of a static key goes an unknown way";
+    Labels.push_back({R.Code, R.Target, KeyedWay(R.Way),
+                      uint8_t(std::min<uint32_t>(R.Rarity, UINT8_MAX))});
+  }
+  std::ranges::stable_sort(Labels, {}, &JumpLabel::Code);
 
   std::vector<Function> All;
   for (const RawFunction &R : RawFunctions) {
@@ -202,6 +216,11 @@ std::optional<uint64_t> Plan::slot(uint64_t Address) const {
   if (It == Slots.end() || It->first != Address)
     return std::nullopt;
   return It->second;
+}
+
+std::span<const JumpLabel> Plan::labelsFrom(uint64_t Address) const {
+  auto It = std::ranges::lower_bound(Labels, Address, {}, &JumpLabel::Code);
+  return {It, Labels.end()};
 }
 
 bool Plan::startsFunction(uint64_t Address) const {

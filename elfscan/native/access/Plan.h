@@ -39,6 +39,18 @@ struct Function {
   int32_t Row = -1; ///< row of the caller's function table
 };
 
+/// Way of elfscan/code/jumplabels.py.
+enum class KeyedWay : uint32_t { AsLinked = 0, Continues = 1, Jumps = 2 };
+
+/// An instruction that a static key of a kernel makes a jump to \p Target, or
+/// one that does nothing.
+struct JumpLabel {
+  uint64_t Code = 0;
+  uint64_t Target = 0;
+  KeyedWay Way = KeyedWay::AsLinked; ///< when the kernel has started
+  uint8_t Rarity = 0; ///< 4 * -log2 of the chance that the other way is open
+};
+
 /// FunctionFlag.STUB of sharing/model/image.py.
 inline constexpr uint32_t StubFunction = 32;
 /// FunctionFlag.GO there.
@@ -99,6 +111,8 @@ public:
   }
   /// The content of a GOT slot.
   std::optional<uint64_t> slot(uint64_t Address) const;
+  /// The branches of static keys at \p Address and behind it.
+  std::span<const JumpLabel> labelsFrom(uint64_t Address) const;
   /// Whether a function, stub or import placeholder begins here.
   bool startsFunction(uint64_t Address) const;
   /// The code bytes from \p Address to the end of its range.
@@ -113,6 +127,7 @@ private:
   uint64_t SlotHigh = 0;
   std::vector<std::pair<uint64_t, uint64_t>> Slots;
   std::vector<uint64_t> Starts;
+  std::vector<JumpLabel> Labels; ///< by Code
 
   void sortFunctions(std::vector<Function> All);
 };

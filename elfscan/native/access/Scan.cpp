@@ -44,6 +44,23 @@ void stopBeforeGrowth(const Function &F, std::span<Op> Before, Op &O) {
     Before.back().Next = O.Next = Flow::Stop;
 }
 
+/// Notes at \p O, which a static key exchanges, the way that the key opens.
+/// Whatever the table says, the code has to have what the key exchanges: a
+/// jump, or what does nothing.
+void noteKey(const JumpLabel &Label, Op &O) {
+  bool Jumps = O.Next == Flow::Jump && uint64_t(O.Imm) == Label.Target;
+  bool Idles = O.Next == Flow::Next && O.How == Transfer::None &&
+               !O.IsUnknown && !O.Clobbers && O.Dst == NoReg &&
+               O.Written == NoReg && O.Tested == NoReg &&
+               (!O.MemCount || O.Mem[0].Kind == Access::None);
+  // What is exchanged as the kernel starts says nothing of the other way.
+  if (!(Jumps && Label.Way != KeyedWay::Continues) &&
+      !(Idles && Label.Way != KeyedWay::Jumps))
+    return;
+  O.Rare = Jumps ? O.end() : Label.Target;
+  O.Rarity = Label.Rarity;
+}
+
 class Worker {
 public:
   Worker(const Plan &P, const Architecture &A, Decoder &D)
@@ -87,6 +104,7 @@ private:
     Ops.clear();
     Op Next;
     uint64_t Begin = At;
+    std::span<const JumpLabel> Labels = P.labelsFrom(At);
     while (At < End && !Code.empty()) {
       unsigned Length = D.step();
       if (D.decode(Code, At, Next)) {
@@ -96,6 +114,10 @@ private:
         if (A.Simplify)
           A.Simplify(P, F, Ops, Next);
         stopBeforeGrowth(F, Ops, Next);
+        while (!Labels.empty() && Labels.front().Code < At)
+          Labels = Labels.subspan(1);
+        if (!Labels.empty() && Labels.front().Code == At)
+          noteKey(Labels.front(), Next);
         Ops.push_back(Next);
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());
