@@ -215,6 +215,12 @@ def _kernel(samples: Samples, image: Image, knowledge: Knowledge) -> MappedFiles
     rows = np.flatnonzero((mappings["pid"] == KERNEL_PID) & np.append(paths, False)[mappings["path"]])
     if len(mappings) and not len(rows):
         raise LinemateError(f"{image.path}: the profile has no mapping of the kernel; record it as root")
+    ids = {samples.build_ids[b] for b in mappings["build_id"][rows].tolist() if b >= 0}
+    if ids and image.build_id and image.build_id not in ids:
+        raise LinemateError(
+            f"{image.path}: the profile is of another kernel: it has build-id {', '.join(sorted(ids))}, this file "
+            f"{image.build_id}"
+        )
     from elfscan.fileformat.symbols import read_symbols
 
     symbols = read_symbols(elf)

@@ -68,10 +68,11 @@ def unmatched(comparison: Comparison) -> str:
     """How much of either build is not known in the other, "" where that is little."""
     parts = []
     for summary, noun in ((comparison.variables, "variables"), (comparison.functions, "functions")):
-        most = max(summary.old, summary.new)
-        missing = most - summary.matched
-        if missing * FEW > most:
-            parts.append(f"{100 * missing / most:.0f} % of the {noun}")
+        # What one build has more of came or went, and is listed as that.
+        least = min(summary.old, summary.new)
+        missing = least - summary.matched
+        if missing * FEW > least:
+            parts.append(f"{100 * missing / least:.0f} % of the {noun}")
     return f"not matched: {' and '.join(parts)}; what became of these is not told" if parts else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 from pathlib import Path
@@ -16,9 +17,10 @@ from elfscan.image import read_images
 from linemate.modules import open_modules
 from pmu.samplesbuilder import Builder, MappingDetails, new_samples
 from sharing.knowledge import default_knowledge
+from sharing.model.addressspaces import KERNEL_PID
 from sharing.model.attribution import Basis, Reason, Region
 from sharing.model.errors import LinemateError
-from sharing.model.image import Image
+from sharing.model.image import Image, ImageKind
 from sharing.model.samples import PROT_EXEC, Counts, Event, Field, Mode, Recording, Samples
 from sharing.sampled.attribution.attribute import attribute
 
@@ -63,6 +65,22 @@ def test_another_build_is_refused_with_both_ids(library: Image) -> None:
         open_modules(samples, library, default_knowledge())
     assert "ab" * 20 in str(error.value)
     assert "another build" in str(error.value)
+
+
+def test_a_profile_of_another_kernel_is_refused_with_both_ids(library: Image) -> None:
+    kernel = dataclasses.replace(library, kind=ImageKind.KERNEL)
+    for build_id, refused in (("ab" * 20, True), (library.build_id or "", False), ("", False)):
+        builder = Builder()
+        details = MappingDetails(protection=PROT_EXEC | 1, build_id=build_id)
+        builder.map(0, KERNEL_PID, BIAS, 1 << 20, BIAS, "[kernel.kallsyms]_text", details)
+        builder.store.append(rows_at([BIAS]))
+        samples = builder.finish((Event("cycles", Field.IP),), Recording("test", "x86_64"), Counts())
+        if refused:
+            told = f"another kernel: it has build-id {build_id}, this file {library.build_id}"
+            with pytest.raises(LinemateError, match=told):
+                open_modules(samples, kernel, default_knowledge())
+        else:
+            assert open_modules(samples, kernel, default_knowledge()).kernel
 
 
 def test_a_profile_of_another_program_is_refused_by_name(library: Image) -> None:

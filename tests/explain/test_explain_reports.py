@@ -232,7 +232,7 @@ def test_the_first_lines_say_where_names_are_and_how_much_is_not_matched() -> No
         functions=MatchSummary(200, 201, 195, {}),
     )
     lines = EXPLAIN_EMITTERS["text"].render(found, RenderOptions(width=200)).splitlines()
-    assert lines[:2] == [note, "not matched: 40 % of the variables; what became of these is not told"]
+    assert lines[:2] == [note, "not matched: 33 % of the variables; what became of these is not told"]
     assert "\n".join(lines).count("--debuginfod") == 1
     whole = msgspec.structs.replace(found, variables=found.functions, coverage=Coverage({}, ("another",)))
     first = EXPLAIN_EMITTERS["text"].render(whole, RenderOptions(width=200)).splitlines()[0]
