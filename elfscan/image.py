@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from elfscan.code.argumentwords import words_apart
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.code.jumplabels import jump_labels
@@ -292,7 +293,7 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
         "kept": result.kept,
         "blocks": result.blocks,
     }
-    behind = Behind(result.behind, _through_own_stubs(result.behind_args, code.own_stubs), result.held)
+    behind = words_apart(Behind(result.behind, _through_own_stubs(result.behind_args, code.own_stubs), result.held))
     return _Accesses(found, behind, result.counts, result.notes, result.failed)
 
 

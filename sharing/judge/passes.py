@@ -29,6 +29,7 @@ from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
 from sharing.static.runtimecode import without_runtime
 from sharing.static.startloops import with_rare_starts
+from sharing.static.startobjects import with_start_objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_rare_starts(with_rarity(without_runtime(without_tls(image), knowledge)), knowledge)
+    image = with_start_objects(without_tls(image))
+    image = with_rare_starts(with_rarity(without_runtime(image, knowledge)), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))

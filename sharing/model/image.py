@@ -235,6 +235,14 @@ HELD_DTYPE = np.dtype(
 # and the holder of the pointer: the address of a static variable, or of the call that made the object.
 HELD_OFFSET_BITS = 24
 HELD_ADDRESS_BITS = 38
+HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target that is behind a pointer
+
+# A holder with the highest bit is no address: a word of what an argument of a function points to.  It has the row of
+# the function, the argument and the word's number, of which the last one stands for the argument itself.
+WORD_NUMBER_BITS = 10
+WORD_ARG_BITS = 3
+WORD_HOLDER = 1 << (HELD_ADDRESS_BITS - 1)
+WHOLE_ARGUMENT = (1 << WORD_NUMBER_BITS) - 1
 
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
@@ -296,11 +304,27 @@ ORIGIN_DTYPE = np.dtype(
 
 
 class Behind(msgspec.Struct, frozen=True):
-    """What code does to what pointers lead to: accesses, addresses that calls are given, what static pointers hold."""
+    """What code does to what pointers lead to: accesses, addresses that calls are given, what static pointers hold.
+
+    ``word_sites`` and ``word_args`` are the same behind words of what a function's own arguments point to, and
+    ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.
+    """
 
     sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
     args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    word_sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    word_args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
+    stored: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+
+
+class Given(msgspec.Struct, frozen=True):
+    """A function that a thread runs, and the object that it is handed as an argument, by a way that no call shows."""
+
+    ip: int  # of the call that makes the closure
+    entry: int  # address of the function
+    parameter: int
+    data: int  # an address, or as the target of a site behind a pointer; 0 none, or not always the same
 
 
 class Origins(msgspec.Struct, frozen=True):
@@ -430,6 +454,7 @@ class Image:
     kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
     behind: Behind = field(default_factory=Behind)
+    given: tuple[Given, ...] = ()
 
     def variable_at(self, address: int) -> int:
         """Row of the variable that has this byte, -1 where none has it; one without a size has its first byte."""

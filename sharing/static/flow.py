@@ -216,6 +216,10 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
             row = int(function_at(image, np.array([one.entry], np.uint64))[0])
             if row >= 0:
                 found.append((row, *one.data, one.parameter))
+    for given in image.given:
+        row = int(function_at(image, np.array([given.entry], np.uint64))[0])
+        if row >= 0 and given.data:
+            found.append((row, given.data, 0, given.parameter))
     return list(dict.fromkeys(found))
 
 

@@ -14,10 +14,8 @@ import numpy as np
 
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
-from sharing.model.image import HELD_ADDRESS_BITS, HELD_OFFSET_BITS, ArgKind, Image, Table
+from sharing.model.image import HELD, ArgKind, Image, Table
 from sharing.static.flow import ADDRESS_MASK, handovers, through_starts
-
-HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target that is behind a pointer
 
 
 class Told(msgspec.Struct, frozen=True):

@@ -17,7 +17,11 @@ from sharing.basics.geometry import round_up
 from sharing.model.arrays import among
 from sharing.model.image import (
     ALLOCATED,
+    HELD,
+    HELD_ADDRESS_BITS,
+    HELD_OFFSET_BITS,
     VARIABLE_DTYPE,
+    Given,
     Image,
     Section,
     SectionKind,
@@ -92,8 +96,19 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
         phases=phases,
         sites=_placed(image.behind.sites, "target", places),
         args=args[np.argsort(args["ip"], kind="stable")],
+        given=tuple(_given(image.given, places)),
     )
     return placed, by_name
+
+
+def _given(given: Iterable[Given], places: dict[int, tuple[int, int]]) -> Iterable[Given]:
+    """What threads are handed, objects of the heap at their addresses."""
+    for one in given:
+        if not one.data & int(HELD):
+            yield one
+        elif place := places.get(one.data >> HELD_OFFSET_BITS & (1 << HELD_ADDRESS_BITS) - 1):
+            at = one.data & (1 << HELD_OFFSET_BITS) - 1
+            yield msgspec.structs.replace(one, data=place[0] + at)
 
 
 def _placed(rows: Table, field: str, places: dict[int, tuple[int, int]]) -> Table:

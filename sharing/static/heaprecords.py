@@ -12,9 +12,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.knowledge.mangled import parse
 from sharing.model.arrays import among
 from sharing.model.image import (
     HEAP_ALIGNMENT,
+    HELD,
     HELD_ADDRESS_BITS,
     HELD_OFFSET_BITS,
     AccessKind,
@@ -28,8 +30,9 @@ from sharing.static import numbers
 from sharing.static.callees import function_at, function_name, names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
-from sharing.static.handedobjects import HELD, Handed, Told
+from sharing.static.handedobjects import Handed, Told
 from sharing.static.phases import program_point
+from sharing.static.startobjects import function_of, is_argument
 
 MAX_RECORDS = 256  # of one image: with more, those behind the first pointers
 
@@ -63,7 +66,23 @@ def heap_records(told: Told, calls: CallGraph) -> list[HeapRecord]:
     found = [_record(image, pointer) for pointer in fixed[:MAX_RECORDS]]
     records = [record for record in found if record is not None]
     known = {ip for record in records for ip in record.calls}
+    records += _arguments(told)
     return records + _handed_records(image, calls, [one for one in handed if _holder(one.data) not in known])
+
+
+def _arguments(told: Told) -> list[HeapRecord]:
+    """Objects that functions are handed and start threads with: of all runs of such a function one stands for each."""
+    image = told.image
+    passed = image.behind.args["value"].astype(np.uint64)
+    found = np.unique(holders(np.concatenate([image.behind.sites["target"], told.sites["target"], passed])))
+    records = []
+    for holder in [holder for holder in found.tolist() if is_argument(holder)][:MAX_RECORDS]:
+        name = function_name(image, function_of(holder))
+        method = parse(name) if name.startswith("_ZN") else None
+        scope = "::".join(method.parts[:-1]) if method else ""
+        words = f"`this` of {name}" if scope else f"an argument of {name}"
+        records.append(HeapRecord(holder, words, scope, "", 0, HEAP_ALIGNMENT, (), f"who calls {name}"))
+    return records
 
 
 def _holder(target: int | None) -> int:

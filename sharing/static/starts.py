@@ -96,12 +96,26 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         found.pop(starters.get(int(image.calls["callee"][call]), -1), None)
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
+    for row, made in _given_entries(image, looped, often).items():
+        found.setdefault(row, made)
     named, tasks = _named_entries(image, knowledge, set(found))
     for at in (*named, *tasks):
         found.setdefault(at, [True])
     for row in _methods(image, set(found)):
         found.setdefault(row, []).append(True)
     return _roots(image, found, waited, set(tasks)), creators
+
+
+def _given_entries(image: Image, looped: npt.NDArray[np.bool_], often: npt.NDArray[np.bool_]) -> dict[int, list[bool]]:
+    """Rows of the functions that closures of threads call, with whether each place that makes such a closure makes
+    several."""
+    found: dict[int, list[bool]] = {}
+    for one in image.given:
+        row = int(function_at(image, np.array([one.entry], np.uint64))[0])
+        calls = np.flatnonzero(image.calls["ip"] == np.uint64(one.ip))
+        makers = image.calls["function"][calls]
+        found.setdefault(row, []).extend((looped[calls] | often[makers]).tolist())
+    return found
 
 
 def _creating(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:

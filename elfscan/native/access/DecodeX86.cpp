@@ -10,6 +10,7 @@
 #include "Decoder.h"
 #include "X86Registers.h"
 #include "X86Tables.h"
+#include "X86Vectors.h"
 
 #include <bit>
 #include <capstone/capstone.h>
@@ -468,6 +469,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     break;
   }
   x86::addTraits(*Insn, Out);
+  x86::addVectors(*Insn, Out);
   return true;
 }
 

@@ -208,6 +208,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
 
 void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
   BlockFirst = B.First;
+  Vectors = {};
   for (uint32_t I = B.First; I < B.Last; ++I)
     step(Ops[I], I);
 }
@@ -270,12 +271,56 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     Now.Regs[O.Second] = Second;
   if (isFollowed(O.BitsTo))
     Now.Regs[O.BitsTo].Bits = Bits;
+  if (O.VectorDst >= 0)
+    vectorStep(O, E[0], Origin);
   if (O.isCall())
     clobberForCall(O);
   if (Emitting && O.Next == Flow::Return)
     returned();
   else if (Emitting && O.Next != Flow::Next && !O.isCall())
     returnsFrom(O, Index);
+}
+
+/// Compilers store two words of a new object at once.
+void FunctionFlow::vectorStep(const Op &O, const Effective &E,
+                              uint32_t Origin) {
+  std::array<Value, 2> &To = Vectors[O.VectorDst];
+  switch (O.Vector) {
+  case VectorMove::Low:
+    To = {reg(O, O.VectorFrom), Value()};
+    return;
+  case VectorMove::High:
+    To[1] = reg(O, O.VectorFrom);
+    return;
+  case VectorMove::Upper:
+    To[1] = Vectors[O.VectorFrom][0];
+    return;
+  case VectorMove::Copy:
+    To = Vectors[O.VectorFrom];
+    return;
+  case VectorMove::LowLoad:
+  case VectorMove::HighLoad: {
+    Op Half = O;
+    Half.Width = 8;
+    Value V = loaded(Half, E, Origin);
+    if (O.Vector == VectorMove::LowLoad)
+      To = {V, Value()};
+    else
+      To[1] = V;
+    return;
+  }
+  case VectorMove::Load: {
+    Op Half = O;
+    Half.Width = 8;
+    Half.Mem[0].Size = 8;
+    Effective Next = E;
+    Next.Where.Base += 8;
+    To = {loaded(Half, E, Origin), loaded(Half, Next, Origin)};
+    return;
+  }
+  case VectorMove::Unknown:
+    To = {};
+  }
 }
 
 void FunctionFlow::returned() {
@@ -336,7 +381,10 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
       escape(V2);
       keep(V, M, E, Origin - 1, 0);
       keep(V2, M, E, Origin - 1, 8);
-      hold(V, M, E, Origin - 1);
+      hold(V, M, E, Origin - 1, 0);
+      if (O.VectorStored >= 0 && M.Size == 16)
+        for (unsigned Half : {0U, 1U})
+          hold(Vectors[O.VectorStored][Half], M, E, Origin - 1, Half * 8);
     }
     return;
   }
@@ -413,6 +461,7 @@ void FunctionFlow::clobberForCall(const Op &O) {
   Value To = O.Next == Flow::Call ? Value::address(O.Imm, 0) : target(O);
   for (int8_t Reg : C.Arguments)
     expose(Now.Regs[Reg]);
+  Vectors = {};
   for (unsigned R = 0; R < C.Registers; ++R) {
     if (!(C.CallerSaved & bit(int8_t(R))))
       continue;
@@ -425,8 +474,10 @@ void FunctionFlow::clobberForCall(const Op &O) {
   if (uint64_t Address = resultOf(To))
     Now.Regs[std::countr_zero(C.Result)] = Value::address(Address, 0);
   if (To.isNumber() && To.isExact() &&
-      std::ranges::binary_search(P.NewResults, uint64_t(To.Base)))
+      std::ranges::binary_search(P.NewResults, uint64_t(To.Base))) {
     Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, 0);
+    return; // an allocator writes to nothing that its caller keeps
+  }
   for (int64_t Offset : Exposed)
     forget(Offset, ExposedBytes);
 }

@@ -120,6 +120,8 @@ private:
   };
   std::array<Up, MaxRegs> Raised;
   bool AnyRaised = false;
+  /// The halves of each vector register, as far as this block made them.
+  std::array<std::array<Value, 2>, MaxVectors> Vectors;
   uint32_t BlockFirst = 0; ///< op of the block that is walked
   std::span<const Op> Code;
 
@@ -157,6 +159,7 @@ private:
   BitRole bitsOf(const Op &O) const;
   Value inHalf(const Op &O, const Value &V) const;
   void step(const Op &O, uint32_t Index);
+  void vectorStep(const Op &O, const Effective &E, uint32_t Origin);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
              uint32_t Origin);
   void spill(int64_t Offset, const Value &Content, int64_t Size = 8);
@@ -201,7 +204,8 @@ private:
   void keep(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
   void hold(const Value &V, const MemOperand &M, const Effective &E,
-            uint32_t Index);
+            uint32_t Index, int64_t Behind);
+  void holdIn(const Value &V, int64_t Place, uint32_t Index);
 
   // Emit.cpp again.
   void made(uint32_t Index, const Value &V);

@@ -117,6 +117,19 @@ struct MemOperand {
   bool operator==(const MemOperand &) const = default;
 };
 
+/// What becomes of the two halves of a vector register.
+enum class VectorMove : uint8_t {
+  Unknown,
+  Low,      ///< VectorFrom, a general register; the upper half is lost
+  High,     ///< the upper half becomes VectorFrom, a general register
+  Upper,    ///< the upper half becomes the lower one of VectorFrom
+  Copy,     ///< VectorFrom
+  LowLoad,  ///< the 8 bytes of Mem[0]; the upper half is lost
+  HighLoad, ///< the upper half becomes the 8 bytes of Mem[0]
+  Load,     ///< the 16 bytes of Mem[0]
+};
+inline constexpr unsigned MaxVectors = 16;
+
 struct Op {
   uint64_t Ip = 0;
   uint8_t Length = 0;
@@ -137,10 +150,14 @@ struct Op {
   int8_t Stored2 = NoReg; ///< and the next 8 bytes (stp)
   int8_t Second = NoReg;  ///< loaded from the 8 bytes after Dst's (ldp)
   uint8_t StoredTo = 0;
-  int8_t StoredAny = NoReg; ///< as Stored, of any width
-  int8_t Swapped = NoReg;   ///< register that an exchange stores, of any width
-  int8_t Tested = NoReg;    ///< register that is compared with Against
-  uint8_t Against = 0;      ///< zero as a rule
+  VectorMove Vector = VectorMove::Unknown;
+  int8_t VectorDst = NoReg;    ///< vector register that is written
+  int8_t VectorFrom = NoReg;   ///< see VectorMove
+  int8_t VectorStored = NoReg; ///< whose 16 bytes Mem[0] receives
+  int8_t StoredAny = NoReg;    ///< as Stored, of any width
+  int8_t Swapped = NoReg; ///< register that an exchange stores, of any width
+  int8_t Tested = NoReg;  ///< register that is compared with Against
+  uint8_t Against = 0;    ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
   uint8_t Rarity = 0;      ///< of Rare: 4 * -log2 of the chance that it is open
   uint64_t Rare = 0;       ///< where a way begins that a static key opens, or 0

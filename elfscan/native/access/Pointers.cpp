@@ -204,15 +204,37 @@ void FunctionFlow::keep(const Value &V, const MemOperand &M, const Effective &E,
                        IsArgument ? V.Arg : uint8_t(0), 0, 0});
 }
 
-/// A static pointer is set to what another has, or to a new object.
+/// A static pointer is set to what another has, or to a new object; a new
+/// object is given an address, an argument, or what leads to an object.
 void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
-                        uint32_t Index) {
-  if (V.Kind != ValueKind::Pointee || M.Flags & MemSegment || M.Size != 8 ||
-      !E.Where.isNumber() || !E.Where.IsAddress || !E.Where.isExact() ||
-      !P.inData(E.Where.Base))
+                        uint32_t Index, int64_t Behind) {
+  if (M.Flags & MemSegment || !E.Where.isExact())
+    return;
+  if (E.Where.Kind == ValueKind::Pointee) {
+    holdIn(V, E.Where.Base + Behind, Index);
+    return;
+  }
+  if (V.Kind != ValueKind::Pointee || M.Size != 8 || !E.Where.isNumber() ||
+      !E.Where.IsAddress || !P.inData(E.Where.Base))
     return;
   Out->Held.push_back({Code[Index].Ip, uint64_t(E.Where.Base), uint64_t(V.Base),
                        Current.Row, LoopDepth, Rarity, Order});
+}
+
+/// \p V is stored in a record that something leads to.
+void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
+  uint64_t What = 0;
+  if (takesAddress(V) && V.isExact())
+    What = uint64_t(V.Base);
+  else if (V.Kind == ValueKind::Pointee && V.isExact())
+    What = uint64_t(V.Base);
+  else if (V.Kind == ValueKind::Param && V.isExact() && V.Base >= 0 &&
+           V.Base <= HeldOffsetMask)
+    What = uint64_t(Value::wordOf(Current.Row, V.Arg, WholeArgument, 0).Base |
+                    V.Base);
+  if (What)
+    Out->Held.push_back({Code[Index].Ip, uint64_t(Place), What, Current.Row,
+                         LoopDepth, Rarity, Order});
 }
 
 } // namespace linemate

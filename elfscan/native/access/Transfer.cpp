@@ -126,6 +126,11 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   }
   if (!Whole)
     return Some;
+  if (E.Where.Kind == ValueKind::Param && E.Where.Base >= 0 &&
+      E.Where.Base % 8 == 0 && uint64_t(E.Where.Base) / 8 < WholeArgument &&
+      !Some.IsOwn)
+    return Value::wordOf(Current.Row, E.Where.Arg, uint64_t(E.Where.Base) / 8,
+                         Origin);
   if (E.Where.isNumber() && E.Where.IsAddress) {
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);

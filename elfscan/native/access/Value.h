@@ -38,6 +38,15 @@ inline constexpr int64_t HeldBit = int64_t(1)
                                    << (HeldOffsetBits + HeldAddressBits);
 inline constexpr int64_t HeldOffsetMask = (int64_t(1) << HeldOffsetBits) - 1;
 
+/// A holder that is no address: a word of what an argument points to, by the
+/// row of the function, the argument and the word.  Above all addresses of
+/// holders.
+inline constexpr unsigned WordNumberBits = 10;
+inline constexpr unsigned WordArgBits = 3;
+inline constexpr uint64_t WordBit = uint64_t(1) << (HeldAddressBits - 1);
+/// Stands for the argument itself.
+inline constexpr uint64_t WholeArgument = (uint64_t(1) << WordNumberBits) - 1;
+
 struct Value {
   int64_t Base = 0;
   uint32_t Stride = 0;
@@ -104,8 +113,27 @@ struct Value {
   static Value pointee(uint64_t Holder, uint32_t Origin) {
     Value V;
     V.Origin = Origin;
-    if (Holder >> HeldAddressBits)
+    if (Holder >> (HeldAddressBits - 1))
       return V;
+    return held(Holder, Origin);
+  }
+  /// What is in the 8 bytes of number \p Word behind an argument, or, of
+  /// WholeArgument, the argument.
+  static Value wordOf(int32_t Row, uint8_t Arg, uint64_t Word,
+                      uint32_t Origin) {
+    constexpr unsigned RowShift = WordNumberBits + WordArgBits;
+    Value V;
+    V.Origin = Origin;
+    if (Row < 0 || uint64_t(Row) >= WordBit >> RowShift || Arg >> WordArgBits ||
+        Word > WholeArgument)
+      return V;
+    return held(WordBit | uint64_t(Row) << RowShift |
+                    uint64_t(Arg) << WordNumberBits | Word,
+                Origin);
+  }
+  static Value held(uint64_t Holder, uint32_t Origin) {
+    Value V;
+    V.Origin = Origin;
     V.Kind = ValueKind::Pointee;
     V.Base = HeldBit | int64_t(Holder << HeldOffsetBits);
     return V;

@@ -1,0 +1,35 @@
+"""Rows about words of what arguments point to, told apart from those about pointers that are known.
+
+Owns that split.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.image import HELD, HELD_OFFSET_BITS, WORD_HOLDER, Behind, Table
+
+_WORD = np.uint64(WORD_HOLDER << HELD_OFFSET_BITS)
+
+
+def words_apart(behind: Behind) -> Behind:
+    """``behind`` as the scanner told it, in tables of their own what is behind words, and what objects are given."""
+    sites, of_word = behind.sites, _is_word(behind.sites["target"])
+    args, arg_of_word = behind.args, _is_word(behind.args["value"])
+    stored = behind.held["variable"] & HELD != 0
+    return msgspec.structs.replace(
+        behind,
+        sites=sites[~of_word],
+        args=args[~arg_of_word],
+        held=behind.held[~stored & ~_is_word(behind.held["what"])],
+        word_sites=sites[of_word],
+        word_args=args[arg_of_word],
+        stored=behind.held[stored & ~_is_word(behind.held["variable"])],
+    )
+
+
+def _is_word(targets: Table) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = (targets.astype(np.uint64) & _WORD != 0) & (targets.astype(np.uint64) & HELD != 0)
+    return found

@@ -1,0 +1,224 @@
+"""What thread entries find in the object that they are started with: a closure of C++, a record of arguments.
+
+Owns the way from the words that a new object is given, where a thread is started with it, to what the thread does
+behind these words: a closure's ``this`` is one object for all threads that one run of a function starts.  Which
+functions are entries is ``starts``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge.threadclasses import thread_classes
+from sharing.model.arrays import among
+from sharing.model.image import (
+    HELD,
+    HELD_ADDRESS_BITS,
+    HELD_OFFSET_BITS,
+    WHOLE_ARGUMENT,
+    WORD_ARG_BITS,
+    WORD_HOLDER,
+    WORD_NUMBER_BITS,
+    ArgKind,
+    Given,
+    Image,
+    Table,
+)
+from sharing.static import numbers
+from sharing.static.callees import function_at
+
+_OFFSETS = (1 << HELD_OFFSET_BITS) - 1
+_HOLDERS = (1 << HELD_ADDRESS_BITS) - 1
+
+Words = dict[int, set[int]]  # by bytes into an object what is stored there
+
+
+class _Started(msgspec.Struct, frozen=True):
+    """A function that threads run, started with an object of these words."""
+
+    entry: int  # row of the function
+    maker: int  # row of the function that makes the object
+    ip: int
+    words: dict[int, int]  # by bytes into it: what, as of ``Given``
+
+
+def with_start_objects(image: Image) -> Image:
+    """The image with what thread entries do behind words of the objects that they are started with."""
+    found = _started(image)
+    if not found:
+        return image
+    known = _known_words(image, found)
+    sites = _placed(image.behind.word_sites, "target", known)
+    args = _placed(image.behind.word_args, "value", known)
+    args["kind"] = ArgKind.ADDRESS
+    heap_sites, heap_args = (rows[field] & HELD != 0 for rows, field in ((sites, "target"), (_unsigned(args), "value")))
+    behind = msgspec.structs.replace(
+        image.behind,
+        sites=_joined(image.behind.sites, sites[heap_sites]),
+        args=_joined(image.behind.args, args[heap_args]),
+    )
+    return dataclasses.replace(
+        image,
+        sites=_joined(image.sites, sites[~heap_sites]),
+        args=_joined(image.args, args[~heap_args]),
+        behind=behind,
+        given=(*image.given, *_given(image, found)),
+    )
+
+
+def _unsigned(args: Table) -> dict[str, npt.NDArray[np.uint64]]:
+    return {"value": args["value"].astype(np.uint64)}
+
+
+def _joined(rows: Table, more: Table) -> Table:
+    if not len(more):
+        return rows
+    both = np.concatenate([rows, more])
+    result: Table = both[np.argsort(both["ip"], kind="stable")]
+    return result
+
+
+def is_argument(holder: int) -> bool:
+    """Whether this is the object that some run of a function was handed, which nothing tells apart from others."""
+    return bool(holder & WORD_HOLDER) and holder & WHOLE_ARGUMENT == WHOLE_ARGUMENT
+
+
+def function_of(holder: int) -> int:
+    """The row of the function whose argument it is."""
+    return (holder & ~WORD_HOLDER) >> (WORD_NUMBER_BITS + WORD_ARG_BITS)
+
+
+def _started(image: Image) -> list[_Started]:
+    """Closures, by the table of virtual functions that a new object begins with."""
+    runs = {(row.typeinfo, row.slot): row.slot for row in thread_classes()}
+    methods = {one.function: one.slot for one in image.overrides if (one.base, one.slot) in runs}
+    stored = image.behind.stored
+    if not methods or not len(stored):
+        return []
+    objects: dict[int, Words] = defaultdict(lambda: defaultdict(set))
+    makers: dict[int, int] = {}
+    for _, place, what, function, *_ in stored[among(_holder(stored["variable"]), image.calls["ip"])].tolist():
+        holder = place >> HELD_OFFSET_BITS & _HOLDERS
+        objects[holder][place & _OFFSETS].add(what)
+        makers.setdefault(holder, function)
+    found = []
+    for ip, words in objects.items():
+        entry = _method(image, words.get(0, set()), methods)
+        if entry >= 0:
+            told = {at: value for at, values in words.items() if (value := _one(image, values)) and at}
+            found.append(_Started(entry, makers[ip], ip, told))
+    return found
+
+
+def _holder(targets: Table) -> npt.NDArray[np.uint64]:
+    held: npt.NDArray[np.uint64] = targets >> np.uint64(HELD_OFFSET_BITS) & np.uint64(_HOLDERS)
+    return held
+
+
+def _method(image: Image, tables: set[int], methods: dict[int, int]) -> int:
+    """The row of the function that a thread runs of an object with one of these tables, -1 none."""
+    words, width = image.code_words, image.arch.pointer_size
+    for table in tables:
+        for function, slot in methods.items():
+            at = int(np.searchsorted(words["slot"], np.uint64(table + slot * width)))
+            if at < len(words) and words[["slot", "value"]][at].item() == (table + slot * width, function):
+                return int(function_at(image, np.array([function], np.uint64))[0])
+    return -1
+
+
+def _one(image: Image, values: set[int]) -> int:
+    """What a word leads to, where all that is stored there is one thing; 0 unknown."""
+    resolved = {_resolved(image, value, numbers.PARAM_ROUNDS) for value in values}
+    return resolved.pop() if len(resolved) == 1 else 0
+
+
+def _resolved(image: Image, value: int, rounds: int) -> int:
+    """An argument that all callers give the same static address is that; what is in an unknown word is unknown."""
+    holder = value >> HELD_OFFSET_BITS & _HOLDERS
+    if not value & int(HELD) or not holder & WORD_HOLDER:
+        return value
+    if not is_argument(holder):
+        return 0
+    row, number = function_of(holder), holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
+    callee = image.functions["address"][row]
+    given = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number)]
+    told: set[int] = set()
+    for _, _, what, function, _, kind, source, _ in given.tolist():
+        if kind == ArgKind.ADDRESS and not source:
+            told.add(what)
+        elif kind == ArgKind.PARAM and rounds and function != row:
+            outer = _argument(function, source)
+            told.add(_resolved(image, int(HELD) | outer << HELD_OFFSET_BITS | what, rounds - 1) if what >= 0 else 0)
+        else:
+            told.add(0)
+    ways = int(np.count_nonzero(image.calls["callee"] == callee))
+    if len(told) == 1 and ways == len(set(given["ip"].tolist())):
+        base = told.pop()
+        if base:
+            return base + (value & _OFFSETS)
+    return value
+
+
+def _argument(function: int, number: int) -> int:
+    row = function << (WORD_NUMBER_BITS + WORD_ARG_BITS)
+    return WORD_HOLDER | row | number << WORD_NUMBER_BITS | WHOLE_ARGUMENT
+
+
+def _known_words(image: Image, found: list[_Started]) -> dict[int, int]:
+    """By holder of a word, as of ``Behind.word_sites``, what it leads to: the same whoever starts the entry."""
+    words: dict[int, set[int]] = defaultdict(set)
+    for one in found:
+        for function, number, begin in _parts(image, one.entry):
+            for at, what in one.words.items():
+                if at >= begin:
+                    holder = _argument(function, number) & ~WHOLE_ARGUMENT | (at - begin) // image.arch.pointer_size
+                    words[holder].add(what)
+    return {holder: whats.pop() for holder, whats in words.items() if len(whats) == 1}
+
+
+def _parts(image: Image, entry: int) -> list[tuple[int, int, int]]:
+    """(row of a function, its argument, bytes into the object): who is handed the object, or a closure in it."""
+    found = [(entry, 0, 0)]
+    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    for _ in range(numbers.PARAM_ROUNDS):
+        for function, number, begin in list(found):
+            mine = passed[(passed["function"] == function) & (passed["source"] == number)]
+            callees = function_at(image, mine["callee"])
+            for callee, arg, value in zip(callees.tolist(), mine["arg"].tolist(), mine["value"].tolist(), strict=True):
+                if callee >= 0 and begin + value >= 0 and (callee, arg, begin + value) not in found:
+                    found.append((callee, arg, begin + value))
+    return found
+
+
+def _placed(rows: Table, field: str, known: dict[int, int]) -> Table:
+    """Those behind words that are known, at what these lead to."""
+    holders = _holder(rows[field].astype(np.uint64))
+    rows = rows[among(holders, np.array(sorted(known), np.uint64))].copy()
+    bases = np.array([known[h] for h in _holder(rows[field].astype(np.uint64)).tolist()], np.uint64)
+    rows[field] = (bases + (rows[field].astype(np.uint64) & np.uint64(_OFFSETS))).astype(rows[field].dtype)
+    return rows
+
+
+def _given(image: Image, found: list[_Started]) -> list[Given]:
+    """The functions that closures call through a pointer; methods are handed the one object that the closure has."""
+    calls = image.calls
+    indirect = set(calls["function"][calls["callee"] == 0].tolist())
+    given: list[tuple[int, int, int]] = []
+    for one in found:
+        data = {what for what in one.words.values() if what & int(HELD) or not _is_code(image, what)}
+        functions = {what for what in one.words.values() if not what & int(HELD) and _is_code(image, what)}
+        if one.entry in indirect and len(functions) == 1:
+            given.append((one.ip, functions.pop(), data.pop() if len(data) == 1 else 0))
+    objects: dict[int, set[int]] = defaultdict(set)
+    for _, function, what in given:
+        objects[function].add(what)
+    return [Given(ip, function, 0, what if len(objects[function]) == 1 else 0) for ip, function, what in given]
+
+
+def _is_code(image: Image, address: int) -> bool:
+    return int(function_at(image, np.array([address], np.uint64))[0]) >= 0

@@ -1,0 +1,75 @@
+"""Members of the object whose methods or closures ``std::thread`` starts, wherever that object is."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from sharing.model.finding import Severity
+
+PROGRAM = """
+#include <atomic>
+#include <thread>
+#include <vector>
+struct Server {
+    void start();
+    void stop();
+    void accept() { while (!ended.load()) { FIRST.fetch_add(1); } }
+    void serve() { while (!ended.load()) { SECOND.fetch_add(1); } }
+    alignas(64) std::atomic<long> accepted{0};
+    std::atomic<long> served{0};
+    alignas(64) std::atomic<long> alone{0};
+    alignas(64) std::atomic<bool> ended{false};
+    std::vector<std::thread> threads;
+};
+__attribute__((noinline)) void Server::start() { STARTS }
+__attribute__((noinline)) void Server::stop() {
+    ended = true;
+    for (auto &thread : threads) thread.join();
+}
+static std::vector<Server *> servers;
+OBJECT
+"""
+BY_METHOD = "std::thread one(&Server::accept, this), two(&Server::serve, this); one.detach(); two.detach();"
+BY_LAMBDA = "threads.emplace_back([this] { accept(); }); threads.emplace_back([this] { serve(); });"
+ON_HEAP = "int main(int argc, char **) { auto *s = new Server; s->start(); if (argc > 1) s->stop(); delete s; }"
+STATIC = "static Server server; int main(int argc, char **) { server.start(); if (argc > 1) server.stop(); }"
+
+
+def pairs(folder: Path, starts: str, program: str, first: str, second: str) -> list[tuple[set[str], Severity]]:
+    """What is said of members of a server: their names, and how severe it is."""
+    if shutil.which("g++") is None:
+        pytest.skip("no g++: Debian's package has its name")
+    text = PROGRAM.replace("STARTS", starts).replace("OBJECT", program)
+    source = folder / "server.cpp"
+    source.write_text(text.replace("FIRST", first).replace("SECOND", second))
+    built = source.with_suffix("")
+    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    findings = audit(AuditOptions(binary=str(built))).findings
+    names = [({p.name.rpartition(".")[2] for p in f.participants}, f.severity) for f in findings]
+    return [(found, severity) for found, severity in names if severity.rank >= Severity.LOW.rank]
+
+
+@pytest.mark.parametrize("starts", [BY_METHOD, BY_LAMBDA], ids=["method", "lambda"])
+@pytest.mark.parametrize("program", [ON_HEAP, STATIC], ids=["heap", "static"])
+def test_members_that_two_threads_of_one_object_change(tmp_path: Path, starts: str, program: str) -> None:
+    (found,) = pairs(tmp_path, starts, program, "accepted", "served")
+    assert found[0] >= {"accepted", "served"}
+    assert found[1].rank >= Severity.MEDIUM.rank
+
+
+@pytest.mark.parametrize("starts", [BY_METHOD, BY_LAMBDA], ids=["method", "lambda"])
+@pytest.mark.parametrize("program", [ON_HEAP, STATIC], ids=["heap", "static"])
+def test_members_on_lines_of_their_own(tmp_path: Path, starts: str, program: str) -> None:
+    assert not pairs(tmp_path, starts, program, "accepted", "alone")
+
+
+def test_members_that_all_threads_change_alike(tmp_path: Path) -> None:
+    """Both counters are changed by the thread that serves: nobody else's line is taken."""
+    both = "served.fetch_add(1); accepted"
+    assert not pairs(tmp_path, BY_METHOD, ON_HEAP, "alone", both)
