@@ -96,8 +96,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         found.pop(starters.get(int(image.calls["callee"][call]), -1), None)
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
-    for row, made in _given_entries(image, looped, often).items():
-        found.setdefault(row, made)
+    found.update(_given_entries(image, looped, often, set(found)))
     named, tasks = _named_entries(image, knowledge, set(found))
     for at in (*named, *tasks):
         found.setdefault(at, [True])
@@ -106,7 +105,9 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     return _roots(image, found, waited, set(tasks)), creators
 
 
-def _given_entries(image: Image, looped: npt.NDArray[np.bool_], often: npt.NDArray[np.bool_]) -> dict[int, list[bool]]:
+def _given_entries(
+    image: Image, looped: npt.NDArray[np.bool_], often: npt.NDArray[np.bool_], known: set[int]
+) -> dict[int, list[bool]]:
     """Rows of the functions that closures of threads call, with whether each place that makes such a closure makes
     several."""
     found: dict[int, list[bool]] = {}
@@ -114,7 +115,8 @@ def _given_entries(image: Image, looped: npt.NDArray[np.bool_], often: npt.NDArr
         row = int(function_at(image, np.array([one.entry], np.uint64))[0])
         calls = np.flatnonzero(image.calls["ip"] == np.uint64(one.ip))
         makers = image.calls["function"][calls]
-        found.setdefault(row, []).extend((looped[calls] | often[makers]).tolist())
+        if row not in known:
+            found.setdefault(row, []).extend((looped[calls] | often[makers]).tolist())
     return found
 
 
