@@ -35,7 +35,7 @@ def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], r
     """What the rules say of them; None where the image has none.  ``lines``: bytes of a line, and of a pair of them."""
     passes = profiled.passes
     told = told_apart(passes.image, passes.knowledge)
-    records = heap_records(told, passes.calls)
+    records = heap_records(told, passes.calls, passes.demangle)
     if not records:
         return None
     image, by_name = heap_image(told, records, read)

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge.mangled import parse
 from sharing.model.arrays import among
 from sharing.model.image import (
@@ -56,7 +57,7 @@ class HeapRecord(msgspec.Struct, frozen=True):
     made: str  # in words
 
 
-def heap_records(told: Told, calls: CallGraph) -> list[HeapRecord]:
+def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapRecord]:
     """The objects that are one each: by the address of their pointers, then those that threads are handed."""
     image, handed = told.image, told.handed
     held = image.behind.held
@@ -66,22 +67,24 @@ def heap_records(told: Told, calls: CallGraph) -> list[HeapRecord]:
     found = [_record(image, pointer) for pointer in fixed[:MAX_RECORDS]]
     records = [record for record in found if record is not None]
     known = {ip for record in records for ip in record.calls}
-    records += _arguments(told)
+    records += _arguments(told, demangle)
     return records + _handed_records(image, calls, [one for one in handed if _holder(one.data) not in known])
 
 
-def _arguments(told: Told) -> list[HeapRecord]:
+def _arguments(told: Told, demangle: Demangle) -> list[HeapRecord]:
     """Objects that functions are handed and start threads with: of all runs of such a function one stands for each."""
     image = told.image
     passed = image.behind.args["value"].astype(np.uint64)
     found = np.unique(holders(np.concatenate([image.behind.sites["target"], told.sites["target"], passed])))
     records = []
-    for holder in [holder for holder in found.tolist() if is_argument(holder)][:MAX_RECORDS]:
-        name = function_name(image, function_of(holder))
+    arguments = [holder for holder in found.tolist() if is_argument(holder)][:MAX_RECORDS]
+    names = [function_name(image, function_of(holder)) for holder in arguments]
+    shown = readable_names(names, demangle)
+    for holder, name in zip(arguments, names, strict=True):
         method = parse(name) if name.startswith("_ZN") else None
         scope = "::".join(method.parts[:-1]) if method else ""
-        words = f"`this` of {name}" if scope else f"an argument of {name}"
-        records.append(HeapRecord(holder, words, scope, "", 0, HEAP_ALIGNMENT, (), f"who calls {name}"))
+        words = f"`this` of {shown[name]}" if scope else f"an argument of {shown[name]}"
+        records.append(HeapRecord(holder, words, scope, "", 0, HEAP_ALIGNMENT, (), f"who calls {shown[name]}"))
     return records
 
 

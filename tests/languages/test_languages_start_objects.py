@@ -10,7 +10,7 @@ import pytest
 
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
-from sharing.model.finding import Severity
+from sharing.model.finding import Finding, Severity
 
 PROGRAM = """
 #include <atomic>
@@ -41,8 +41,8 @@ ON_HEAP = "int main(int argc, char **) { auto *s = new Server; s->start(); if (a
 STATIC = "static Server server; int main(int argc, char **) { server.start(); if (argc > 1) server.stop(); }"
 
 
-def pairs(folder: Path, starts: str, program: str, first: str, second: str) -> list[tuple[set[str], Severity]]:
-    """What is said of members of a server: their names, and how severe it is."""
+def found_in(folder: Path, starts: str, program: str, first: str, second: str) -> list[Finding]:
+    """What is said of a server, at low and above."""
     if shutil.which("g++") is None:
         pytest.skip("no g++: Debian's package has its name")
     text = PROGRAM.replace("STARTS", starts).replace("OBJECT", program)
@@ -51,8 +51,13 @@ def pairs(folder: Path, starts: str, program: str, first: str, second: str) -> l
     built = source.with_suffix("")
     subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
     findings = audit(AuditOptions(binary=str(built))).findings
-    names = [({p.name.rpartition(".")[2] for p in f.participants}, f.severity) for f in findings]
-    return [(found, severity) for found, severity in names if severity.rank >= Severity.LOW.rank]
+    return [finding for finding in findings if finding.severity.rank >= Severity.LOW.rank]
+
+
+def pairs(folder: Path, starts: str, program: str, first: str, second: str) -> list[tuple[set[str], Severity]]:
+    """What is said of members of a server: their names, and how severe it is."""
+    findings = found_in(folder, starts, program, first, second)
+    return [({p.name.rpartition(".")[2] for p in f.participants}, f.severity) for f in findings]
 
 
 @pytest.mark.parametrize("starts", [BY_METHOD, BY_LAMBDA], ids=["method", "lambda"])
@@ -73,3 +78,10 @@ def test_members_that_all_threads_change_alike(tmp_path: Path) -> None:
     """Both counters are changed by the thread that serves: nobody else's line is taken."""
     both = "served.fetch_add(1); accepted"
     assert not pairs(tmp_path, BY_METHOD, ON_HEAP, "alone", both)
+
+
+def test_the_object_is_told_by_the_function_that_starts_the_threads_as_the_program_names_it(tmp_path: Path) -> None:
+    (finding,) = found_in(tmp_path, BY_METHOD, ON_HEAP, "accepted", "served")
+    evidence = [one.text for one in finding.evidence]
+    assert any("`this` of Server::start" in text for text in evidence)
+    assert "_ZN" not in " ".join([finding.message, *evidence, *(p.name for p in finding.participants)])
