@@ -208,7 +208,7 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
 
 void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
   BlockFirst = B.First;
-  Vectors = {};
+  forgetVectors();
   for (uint32_t I = B.First; I < B.Last; ++I)
     step(Ops[I], I);
 }
@@ -281,9 +281,17 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     returnsFrom(O, Index);
 }
 
+/// Most blocks make none, and clearing all costs as much as a short block.
+void FunctionFlow::forgetVectors() {
+  if (AnyVector)
+    Vectors = {};
+  AnyVector = false;
+}
+
 /// Compilers store two words of a new object at once.
 void FunctionFlow::vectorStep(const Op &O, const Effective &E,
                               uint32_t Origin) {
+  AnyVector = true;
   std::array<Value, 2> &To = Vectors[O.VectorDst];
   switch (O.Vector) {
   case VectorMove::Low:
@@ -461,7 +469,7 @@ void FunctionFlow::clobberForCall(const Op &O) {
   Value To = O.Next == Flow::Call ? Value::address(O.Imm, 0) : target(O);
   for (int8_t Reg : C.Arguments)
     expose(Now.Regs[Reg]);
-  Vectors = {};
+  forgetVectors();
   for (unsigned R = 0; R < C.Registers; ++R) {
     if (!(C.CallerSaved & bit(int8_t(R))))
       continue;

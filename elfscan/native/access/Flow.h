@@ -122,6 +122,7 @@ private:
   bool AnyRaised = false;
   /// The halves of each vector register, as far as this block made them.
   std::array<std::array<Value, 2>, MaxVectors> Vectors;
+  bool AnyVector = false;
   uint32_t BlockFirst = 0; ///< op of the block that is walked
   std::span<const Op> Code;
 
@@ -159,6 +160,7 @@ private:
   BitRole bitsOf(const Op &O) const;
   Value inHalf(const Op &O, const Value &V) const;
   void step(const Op &O, uint32_t Index);
+  void forgetVectors();
   void vectorStep(const Op &O, const Effective &E, uint32_t Origin);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
              uint32_t Origin);
