@@ -321,7 +321,7 @@ def _size_by_name(name: str) -> int:
 def _summaries(image: Image, entries: Table | None = None) -> Table:
     """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels).
 
-    ``entries`` are rows of functions that are wanted although no call gives them an address.
+    ``entries`` are rows of functions: if given, these alone are wanted, and what they pass their arguments on to.
     """
     passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
     callee = function_at(image, passed["callee"])
@@ -333,7 +333,9 @@ def _summaries(image: Image, entries: Table | None = None) -> Table:
     wanted[given[given >= 0]] = True
     wanted[callee] = True
     if entries is not None:
-        wanted[entries] = True
+        wanted = _handed_on(len(image.functions), entries, passed["function"], callee)
+        within = wanted[passed["function"]]
+        passed, callee = passed[within], callee[within]
     known = image.params["function"] >= 0
     params = _limit(image.params[known & wanted[image.params["function"]]])
     level = params
@@ -353,6 +355,15 @@ def _summaries(image: Image, entries: Table | None = None) -> Table:
         level = _limit(fresh)
         params = _limit(np.concatenate([params, level]))
     return params
+
+
+def _handed_on(count: int, entries: Table, caller: Table, callee: Table) -> npt.NDArray[np.bool_]:
+    """Which functions take an argument that one of ``entries`` was handed, itself included."""
+    wanted = np.zeros(count, bool)
+    wanted[entries] = True
+    for _ in range(numbers.PARAM_ROUNDS):
+        wanted[callee[wanted[caller]]] = True
+    return wanted
 
 
 def _limit(params: Table) -> Table:
