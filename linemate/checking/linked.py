@@ -56,7 +56,7 @@ def with_age(report: Report, options: CheckOptions, program: Program, base: Prog
 
     ``base`` is the program of the sources that the report was compared with.
     """
-    if not options.binary:
+    if not options.binary or not program.units:
         return report
     from sharing.source.outdated import outdated
 

@@ -75,7 +75,7 @@ def _cause(number: int, cause: Cause) -> list[str]:
         [
             *_list(moved, len(cause.moved), "moved variable"),
             *_list(full, len(full), "name"),
-            *_list(evidence, len(cause.evidence), "piece of evidence"),
+            *_list(evidence, len(cause.evidence), "piece"),
         ],
     )
     return out

@@ -72,6 +72,8 @@ def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[L
     for note in first if summary else ():
         yield from wrapped(visible(note), width, "", hang=2, style="yellow")
     for number, cause in enumerate(comparison.causes, 1):
+        if cause.improves and told:
+            continue  # what got better explains nothing either
         if cause.kind is CauseKind.NONE:
             yield [("NO CAUSE FOUND", _STYLE[cause.kind])]
         else:

@@ -12,6 +12,7 @@ from sharing.model.comparison import (
     LIKELY_FROM,
     POSSIBLE_FROM,
     SAMPLES_NEW,
+    SAMPLES_OLD,
     Cause,
     CauseKind,
     Comparison,
@@ -97,10 +98,16 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     sampled = bool(comparison.profile or comparison.places or comparison.coverage.counts.get(SAMPLES_NEW))
     why = [unmatched(comparison).partition(";")[0]] if unmatched(comparison) else []
     why += ["no names: the files have no debug information"] if bare else []
-    why += ["in the profiles no line of memory became dearer" if sampled else "no profile says where time goes"]
+    counts = comparison.coverage.counts
+    seen = (
+        f"in {counts.get(SAMPLES_OLD, 0):,} and {counts.get(SAMPLES_NEW, 0):,} samples no line of memory became dearer"
+    )
+    why += [seen if sampled else "no profile says where time goes"]
     reason = f" ({'; '.join(why)})" if why else ""
     slower = f"measured slower: {comparison.loss}; nothing found here explains it"
     out = [(f"{slower if comparison.loss else 'nothing found here explains a slower program'}{reason}", "")]
+    if any(cause.kind is CauseKind.LAYOUT and not cause.improves for cause in comparison.causes):
+        out.append(("memory layout: unlikely to be the cause, and not ruled out: what moved is below", ""))
     asked = any(said in note for note in comparison.coverage.notes for said in (NO_ANSWER, NOTHING_THERE))
     names = "--debug-old FILE --debug-new FILE" if asked else "--debuginfod"
     sentence = "next, for names, with what the note below says" if asked else "next, for names"

@@ -224,7 +224,8 @@ def _code(cause: Cause, profiles: _Profiles) -> Cause:
     known = profiles.work is not None
     # Code that is not seen to cost more explains no more of a loss than its share of the time.
     strength = numbers.CHANGED_MOST * share
-    if any((known or seen[name].change.significant) and seen[name].change.dearer for name in told):
+    dearer = any((known or seen[name].change.significant) and seen[name].change.dearer for name in told)
+    if dearer:
         strength = numbers.CHANGED_LEAST + (numbers.CHANGED_MOST - numbers.CHANGED_LEAST) * share
         strength = raised(strength, single=profiles.single)
     named = ", ".join(f"{quoted(name)} {100 * _share(seen[name].change):.1f}%" for name in told[:3])
@@ -232,7 +233,8 @@ def _code(cause: Cause, profiles: _Profiles) -> Cause:
         cause,
         confidence=Confidence.SAMPLED,
         strength=round(max(strength, cause.strength), 3),
-        summary=f"{cause.summary}; of the samples of {profiles.old.event or 'the profile'}: {named}",
+        summary=f"{cause.summary}; of the samples of {profiles.old.event or 'the profile'}: {named}"
+        f"{'' if dearer else ', not seen to cost more than before'}",
         symbols=(*told, *(name for name in cause.symbols if name not in told)),
         evidence=(*(f"{name}: {_shares(seen[name])}, changed" for name in told[:MAX_NAMED]), *cause.evidence),
     )

@@ -306,8 +306,11 @@ def _check_address(code: list[Token], at: int, place: str, notes: dict[str, None
 def _check_accesses(planner: Planner, facts: VariableFacts, changes: Changes) -> None:
     """Every file with an access that the facts know must have got an edit, unless a macro's body did.
 
-    Positions of accesses are where macros are expanded.
+    Positions of accesses are where macros are expanded.  What is local to a function nobody else can name: in another
+    file it is what that function returns.
     """
+    if facts.scope:
+        return
     edits = changes.edits()
     edited = {edit.file for edit in edits}
     sources = {path: planner.source(path) for path in edited}

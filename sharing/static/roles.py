@@ -29,6 +29,8 @@ def role_of(
         return Role.READ_MOSTLY  # atomic or not: a switch, a table made on first use
     if any(a.atomic and a.writes and a.mask for a in accesses):
         return Role.ATOMIC
+    if not written and reads:
+        return Role.CONSTANT  # atomic or not: a limit that is set where it is defined
     if leaf is not None and (leaf.is_atomic or any(knowledge.atomic_types.find(n) >= 0 for n in names)):
         return Role.ATOMIC
     if not written:

@@ -252,6 +252,14 @@ class TestRoles:
         (found,) = actors(b).values()
         assert found.role is role
 
+    @pytest.mark.parametrize(("kind", "role"), [(AccessKind.LOAD, Role.CONSTANT), (AccessKind.RMW, Role.ATOMIC)])
+    def test_an_atomic_that_nobody_writes_is_a_setting(self, kind: AccessKind, role: Role) -> None:
+        b = Builder()
+        threads(b, "worker")
+        b.function("worker").access(kind, "limit", 8, loop=1)
+        b.variable("limit", 8, type=b.struct("std::atomic<long>", 8, ("_M_i", 0, b.base("long", 8))))
+        assert actors(b)["limit"].role is role
+
 
 class TestGuards:
     def guarded(self, b: Builder) -> frozenset[str]:
