@@ -77,9 +77,8 @@ def with_samples(
     named = {name.replace(" ", "_").replace(",", ""): number for name, number in counts.items()}
     notes = profile_notes(paths, placed, run.totals, verdicts, findings)
     if cleared := joined["sampled_cleared"]:
-        notes.append(
-            f"cleared by the profile: {count(cleared, 'finding')} of the code, now notes (--min-severity note)"
-        )
+        told = f"cleared by the profile: {count(cleared, 'finding')} of the code (--min-severity note shows them)"
+        notes.insert(0, told)
     notes += [f"{path}: {note}" for path, one in zip(paths, placed, strict=True) for note in _thinning_note(one)]
     notes += [note for path, one in zip(paths, placed, strict=True) for note in generated_notes(path, one)]
     lines = sampled_map_lines(verdicts, run.totals)
