@@ -74,7 +74,7 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
     return rows
 
 
-def explained(report: Report, options: RenderOptions) -> list[Finding]:
+def with_blocks(report: Report, options: RenderOptions) -> list[Finding]:
     """The findings that have a block."""
     return [row.worst for row in _by_profile(rows_of(report.findings))[0][: options.top]]
 

@@ -69,7 +69,7 @@ def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Lin
     if report.incomplete:
         yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
     yield from wrapped(visible(tally(report)) + _passed(report, options), width, INDENT, hang=2, style="bold")
-    told = report.findings if options.details else brief.explained(report, options)
+    told = report.findings if options.details else brief.with_blocks(report, options)
     if any(finding.picture for finding in told):
         key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '?' unknown"
         yield from wrapped(key, width, INDENT, style="dim")

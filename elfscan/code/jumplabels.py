@@ -81,10 +81,11 @@ def _read(program: Program) -> Array:
     if placed.sum() < PLACED_SHARE * len(entries):
         raise elf.malformed(None, f"{int((~placed).sum())} of {len(entries)} entries at {start:#x} lead to no code")
     key = entries["key"].astype(np.int64)
-    on = _switched_on(program, named("key", key & ~np.int64(_FLAGS)))
+    keys = named("key", key & ~np.int64(_FLAGS))
+    on = _switched_on(program, keys)
     jumps = (on > 0) != (key & _ON_BRANCHES != 0)
     labels["way"] = np.where(on < 0, Way.AS_LINKED, np.where(jumps, Way.JUMPS, Way.CONTINUES))
-    labels["rarity"] = np.where(_for_diagnosis(program, named("key", key & ~np.int64(_FLAGS))), DIAGNOSIS, OTHERS)
+    labels["rarity"] = np.where(_for_diagnosis(program, keys), DIAGNOSIS, OTHERS)
     labels = labels[placed]
     result: Array = labels[np.argsort(labels["code"], kind="stable")]
     return result

@@ -15,14 +15,12 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.explain.bodychanges import Bodies, sorted_out
 from sharing.explain.causes.base import Builds
-from sharing.explain.code import CodeChange, compare_code, differing, offsets_of, read_code
+from sharing.explain.code import CodeChange, chunks, compare_code, differing, offsets_of, read_code
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.moves import Calls, Moves, forms_of, moved_numbers
 from sharing.model.arch import machine_named
 from sharing.model.image import FunctionFlag, Image
 
-CHUNK_BYTES = 1 << 21  # of code that is decoded at once: its table is ten times as large
-MOST_BYTES = 1 << 25  # of code that is decoded at all
 # What crt1.o, crti.o and crtbegin.o define, in glibc, musl and gcc.
 START_UP = frozenset({
     "_start", "_start_c", "_init", "_fini", "deregister_tm_clones", "register_tm_clones", "__do_global_dtors_aux",
@@ -86,9 +84,4 @@ def _chunks(pairs: Ids, size: npt.NDArray[np.uint64], builds: Builds) -> Iterato
     held = (there[0] >= 0) & (there[1] >= 0)
     pairs, one, other = pairs[held], there[0][held], there[1][held]
     pairs = pairs[differing(old, one, new, other, size[pairs].astype(np.int64))]
-    reach = np.cumsum(size[pairs].astype(np.int64))
-    pairs, reach = pairs[reach <= MOST_BYTES], reach[reach <= MOST_BYTES]
-    bounds = np.searchsorted(reach, np.arange(CHUNK_BYTES, MOST_BYTES + CHUNK_BYTES, CHUNK_BYTES)).tolist()
-    for first, last in zip([0, *bounds], [*bounds, len(pairs)], strict=True):
-        if last > first:
-            yield pairs[first:last]
+    return chunks(pairs, size[pairs])

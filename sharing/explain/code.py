@@ -7,7 +7,7 @@ image.  Decodes nothing: the tables come from the reader of the file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -23,6 +23,8 @@ from sharing.model.instructions import Holding, Table
 Ids = npt.NDArray[np.int64]
 
 MAX_BYTES = 1 << 16  # of one function; longer ones are compared by size alone
+CHUNK_BYTES = 1 << 21  # of code that is decoded at once: its table is ten times as large
+MOST_BYTES = 1 << 25  # of code that is decoded at all
 LEAST_ADDRESS = 0x1000  # small numbers are numbers, wherever the image starts
 
 
@@ -113,6 +115,16 @@ def differing(old: memoryview, old_at: Ids, new: memoryview, new_at: Ids, size: 
     out = np.zeros(len(order), bool)
     out[order] = found
     return out
+
+
+def chunks(rows: Ids, size: npt.NDArray[np.uint64]) -> Iterator[Ids]:
+    """Rows of functions of these sizes, in parts that are decoded at once; those behind MOST_BYTES are left out."""
+    reach = np.cumsum(size.astype(np.int64))
+    rows, reach = rows[reach <= MOST_BYTES], reach[reach <= MOST_BYTES]
+    bounds = np.searchsorted(reach, np.arange(CHUNK_BYTES, MOST_BYTES + CHUNK_BYTES, CHUNK_BYTES)).tolist()
+    for first, last in pairwise([0, *bounds, len(rows)]):
+        if last > first:
+            yield rows[first:last]
 
 
 def compare_code(old: Code | None, new: Code | None) -> CodeChange:

@@ -14,14 +14,11 @@ import numpy.typing as npt
 
 from sharing.explain import numbers
 from sharing.explain.behaviour import mixed
-from sharing.explain.code import MAX_BYTES, read_code
+from sharing.explain.code import MAX_BYTES, chunks, read_code
 from sharing.explain.identity import Ids
 from sharing.model.comparison import FileTraits
 from sharing.model.image import FunctionFlag, Image
 from sharing.model.instructions import Table
-
-CHUNK_BYTES = 1 << 21  # of code that is decoded at once: its table is ten times as large
-MOST_BYTES = 1 << 25  # of code that is decoded at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +37,13 @@ CodeReader = Callable[[Ids], CodeNumbers]
 
 
 def code_numbers(image: Image, traits: FileTraits, rows: Ids) -> CodeNumbers:
-    """The numbers of the functions at ``rows``, as many as MOST_BYTES hold; stubs have none."""
+    """The numbers of the functions at ``rows``, as many as are decoded at all; stubs have none."""
     n = len(image.functions)
     found = CodeNumbers(np.zeros(n, np.int64), np.zeros(n, np.int64))
     size = image.functions["size"][rows].astype(np.int64)
     own = (image.functions["flags"][rows] & FunctionFlag.STUB) == 0
     rows = rows[own & (size > 0) & (size <= MAX_BYTES)]
-    reach = np.cumsum(image.functions["size"][rows].astype(np.int64))
-    rows, reach = rows[reach <= MOST_BYTES], reach[reach <= MOST_BYTES]
-    for part in np.split(rows, np.searchsorted(reach, np.arange(CHUNK_BYTES, MOST_BYTES, CHUNK_BYTES))):
+    for part in chunks(rows, image.functions["size"][rows]):
         for row, code in zip(part.tolist(), read_code(image, traits, part.tolist())[0], strict=True):
             if code is not None and code.instructions is not None and len(code.instructions):
                 found.exact[row], found.shapes[row] = numbers_of(code.instructions)

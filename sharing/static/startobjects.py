@@ -56,7 +56,7 @@ def with_start_objects(image: Image) -> Image:
     sites = _placed(image.behind.word_sites, "target", known)
     args = _placed(image.behind.word_args, "value", known)
     args["kind"] = ArgKind.ADDRESS
-    heap_sites, heap_args = (rows[field] & HELD != 0 for rows, field in ((sites, "target"), (_unsigned(args), "value")))
+    heap_sites, heap_args = sites["target"] & HELD != 0, args["value"].astype(np.uint64) & HELD != 0
     behind = msgspec.structs.replace(
         image.behind,
         sites=_joined(image.behind.sites, sites[heap_sites]),
@@ -69,10 +69,6 @@ def with_start_objects(image: Image) -> Image:
         behind=behind,
         given=(*image.given, *_given(image, found)),
     )
-
-
-def _unsigned(args: Table) -> dict[str, npt.NDArray[np.uint64]]:
-    return {"value": args["value"].astype(np.uint64)}
 
 
 def _joined(rows: Table, more: Table) -> Table:

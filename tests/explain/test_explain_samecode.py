@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -79,10 +80,8 @@ def test_a_profile_has_one_name_for_a_function_at_two_addresses(
 
     old, new = sides
 
-    def codes(side: identity.Objects) -> object:
-        return lambda rows: code_numbers(side.image, read_traits(side.image.path), rows)
-
-    matching = match_functions(old, new, (codes(old), codes(new)))  # type: ignore[arg-type]
+    one, other = (partial(code_numbers, side.image, read_traits(side.image.path)) for side in (old, new))
+    matching = match_functions(old, new, (one, other))
     by_body = matching.pairs[matching.pairs["how"] == MatchBasis.BODY]
     assert len(by_body) >= len(BODIES) - 1
     names = [f"fn_{int(old.address[row]):x}" for row in by_body["old"].tolist()]
