@@ -1,15 +1,34 @@
-"""Git repositories made for a test, with a working tree to edit and a compile database of its C files."""
+"""Git repositories made for a test, with a working tree to edit and a compile database of its C files.
+
+Also what such a test needs of the machine.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from elfscan.tools import tool_path
 from linemate.database import FILE_NAME
+from sharing.model import LinemateError
+
+
+def need_analyzer(*programs: str) -> None:
+    """Skip where sources cannot be read, or one of ``programs``, such as a compiler, is not installed."""
+    try:
+        tool_path("linemate-facts")
+    except LinemateError as error:
+        pytest.skip(str(error))
+    for name in programs:
+        if shutil.which(name) is None:
+            pytest.skip(f"no {name}")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from elfscan.tools import tool_path
-from sharing.model import LinemateError
-from tests.check.repositories import Project
+from tests.check.repositories import Project, need_analyzer
 
 SOURCES = Path(__file__).parents[2] / "testdata" / "programs" / "table_cache"
 UNITS = ("table_share", "sys_vars", "table_cache", "main")
@@ -27,12 +24,7 @@ Run = Callable[..., Any]
 @pytest.fixture
 def base(project: Project) -> str:
     """The server core in a repository, built, with the pair on two lines; and a compile database."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
-    if shutil.which("g++") is None:
-        pytest.skip("no g++")
+    need_analyzer("g++")
     files = {path.name: path.read_text() for path in SOURCES.iterdir() if path.suffix in (".cc", ".h")}
     commit = project.commit({**files, "build.sh": SCRIPT})
     project.database(*(f"{unit}.cc" for unit in UNITS), flags=FLAGS)

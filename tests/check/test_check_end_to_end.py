@@ -14,9 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from elfscan.tools import tool_path
-from sharing.model import LinemateError
-from tests.check.repositories import Project
+from tests.check.repositories import Project, need_analyzer
 
 Run = Callable[..., Any]
 
@@ -102,10 +100,7 @@ WITHOUT_PAD = QUEUE_H.replace("  char pad[128 - sizeof(pthread_mutex_t)];\n", ""
 
 @pytest.fixture(autouse=True)
 def analyzer() -> None:
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
+    need_analyzer()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from elfscan.tools import tool_path
 from linemate.checking.linked import joined
-from sharing.model import LinemateError
 from sharing.model.finding import Confidence, Finding, LineRef, Participant, Severity, Verdict
-from tests.check.repositories import Project
+from tests.check.repositories import Project, need_analyzer
 
 FLAGS = ("-O2", "-g", "-std=c++17", "-pthread")
 BUILD = "sh build.sh"
@@ -83,12 +80,7 @@ def queue(counter: str) -> str:
 @pytest.fixture
 def base(project: Project) -> str:
     """A queue of the standard library whose pops nobody counts."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
-    if shutil.which("g++") is None:
-        pytest.skip("no g++")
+    need_analyzer("g++")
     commit = project.commit({"queue.h": HEADER, "queue.cpp": queue(""), "main.cpp": MAIN, "build.sh": SCRIPT})
     project.database("queue.cpp", "main.cpp", flags=FLAGS)
     return commit

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from elfscan.tools import tool_path
-from sharing.model import LinemateError
-from tests.check.repositories import Project
+from tests.check.repositories import Project, need_analyzer
 
 Run = Callable[..., Any]
 
@@ -45,12 +42,7 @@ DROPPING = ("-O2", "-fdata-sections", "-ffunction-sections", "-Wl,--gc-sections"
 @pytest.fixture
 def base(project: Project) -> str:
     """A program of two units, built, and the unit of another program in the same compile database."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
-    if shutil.which("gcc") is None:
-        pytest.skip("no gcc")
+    need_analyzer("gcc")
     commit = project.commit({"unit.c": UNIT, "main.c": MAIN, "other.c": OTHER})
     project.database("unit.c", "main.c", "other.c")
     make(project)

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from elfscan.tools import tool_path
 from linemate.cli import main
-from sharing.model import LinemateError
+from tests.check.repositories import need_analyzer
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "testdata" / "programs" / "table_cache"
@@ -38,10 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def check(capfd: pytest.CaptureFixture[str]) -> Check:
     """``check("slow", …)``: the findings about that layout."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
+    need_analyzer()
 
     def run(layout: str, *arguments: str) -> list[dict[str, Any]]:
         capfd.readouterr()
