@@ -36,15 +36,23 @@ def position(source: str) -> Position | None:
 
 
 def relative(report: Report, root: str) -> Report:
-    """The report with targets and source positions below ``root`` written relative to it, for people."""
+    """The report with targets, source positions and paths in sentences below ``root`` relative to it, for people."""
     prefix = root.rstrip("/") + "/"
     if not root:
         return report
+    # A path within a longer one, or within a word, is another path.
+    inside = re.compile(rf"(?<![\w./~+-]){re.escape(prefix)}(?=[\w.])") if root.strip("/") else None
+
+    def said(text: str) -> str:
+        return inside.sub("", text) if inside is not None and prefix in text else text
 
     def finding(found: Finding) -> Finding:
         return msgspec.structs.replace(
             found,
             target=found.target.removeprefix(prefix),
+            message=said(found.message),
+            evidence=tuple(msgspec.structs.replace(each, text=said(each.text)) for each in found.evidence),
+            remedies=tuple(msgspec.structs.replace(each, text=said(each.text)) for each in found.remedies),
             participants=tuple(
                 msgspec.structs.replace(who, source=who.source.removeprefix(prefix)) for who in found.participants
             ),
@@ -54,7 +62,9 @@ def relative(report: Report, root: str) -> Report:
         )
 
     targets = tuple(msgspec.structs.replace(target, path=target.path.removeprefix(prefix)) for target in report.targets)
-    return msgspec.structs.replace(report, targets=targets, findings=tuple(map(finding, report.findings)))
+    coverage = msgspec.structs.replace(report.coverage, notes=tuple(map(said, report.coverage.notes)))
+    found = tuple(map(finding, report.findings))
+    return msgspec.structs.replace(report, targets=targets, coverage=coverage, findings=found)
 
 
 def line_name(line: LineRef) -> str:

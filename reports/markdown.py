@@ -65,6 +65,14 @@ def prose(text: str) -> str:
     return safe.replace("@", "@<!-- -->")
 
 
+def prose_with_code(text: str) -> str:
+    """As ``prose``, but what stands between backquotes is code; of an odd number nobody knows which is."""
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0:
+        return prose(text)
+    return "".join(code(part) if at % 2 else prose(part) for at, part in enumerate(parts))
+
+
 def code(text: str, *, in_table: bool = False) -> str:
     """A code span; in a table cell a bar is escaped even inside of code."""
     safe = visible(text)
@@ -120,7 +128,9 @@ def _foot(report: Report) -> list[str]:
     blocks = ["\n".join(targets)] if targets else []
     if report.coverage.counts:
         blocks.append(f"Analysed: {prose(facts(report))}.")
-    notes = [f"- note: {prose(shorten(visible(note), NOTE_WIDTH))}" for note in report.coverage.notes[:ROWS_SHOWN]]
+    notes = [
+        f"- note: {prose_with_code(shorten(visible(note), NOTE_WIDTH))}" for note in report.coverage.notes[:ROWS_SHOWN]
+    ]
     if len(report.coverage.notes) > ROWS_SHOWN:
         notes.append(f"- and {count(len(report.coverage.notes) - ROWS_SHOWN, 'more note')}")
     shown = ["\n".join(notes)] if notes else []
@@ -137,7 +147,7 @@ def _names(finding: Finding, *, in_table: bool = False) -> str:
 
 def _finding(finding: Finding) -> Iterator[str]:
     yield f"#### {finding.severity}: {_names(finding)}, {finding.verdict}"
-    yield prose(shorten(visible(finding.message), MESSAGE_WIDTH))
+    yield prose_with_code(shorten(visible(finding.message), MESSAGE_WIDTH))
     lines = picture_lines(finding)
     if lines:
         yield block(lines, "text")
@@ -151,7 +161,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         for name, verb, function, source, under in access_rows(finding.related, ACCESSES_SHOWN, NAME_WIDTH)
     ]
     facts_list += [
-        f"- {evidence.kind}: {prose(shorten(visible(evidence.text), MESSAGE_WIDTH))}" for evidence in finding.evidence
+        f"- {evidence.kind}: {prose_with_code(shorten(visible(evidence.text), MESSAGE_WIDTH))}"
+        for evidence in finding.evidence
     ]
     of = f", of {code(shorten(visible(finding.target), NAME_WIDTH))}" if finding.target else ""
     facts_list.append(f"- {code(finding.rule)}, {finding.confidence}, {code(finding.id)}{of}")
@@ -182,6 +193,6 @@ def picture_lines(finding: Finding) -> list[str]:
 
 
 def _remedy(remedy: Remedy) -> Iterator[str]:
-    yield f"**Fix** ({prose(remedy.kind)}): {prose(remedy.text)} ({terms(remedy)})"
+    yield f"**Fix** ({prose(remedy.kind)}): {prose_with_code(remedy.text)} ({terms(remedy)})"
     if remedy.edit:
         yield block(visible_block(remedy.edit.rstrip("\n")), re.sub(r"[^A-Za-z0-9+#]", "", remedy.language))

@@ -19,7 +19,7 @@ from reports.escape import byte_ranges, name_list, shorten, visible
 from reports.fingerprint import PAIR, fingerprint
 from reports.jsontext import encode
 from reports.locations import few, held, line_title, position
-from reports.markdown import block, picture_lines, prose
+from reports.markdown import block, picture_lines, prose_with_code
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.wording import accesses, target_name, terms
@@ -170,9 +170,11 @@ def _headline(finding: Finding, rule: RuleInfo) -> str:
 
 def _details(finding: Finding) -> str:
     """The whole message, the evidence, the first remedy and the picture."""
-    parts = [prose(finding.message)]
-    parts.append("\n".join(f"- {evidence.kind.value}: {prose(evidence.text)}" for evidence in finding.evidence))
-    parts += [f"**Do:** {prose(remedy.text)} ({terms(remedy)})" for remedy in finding.remedies[:1]]
+    parts = [prose_with_code(finding.message)]
+    parts.append(
+        "\n".join(f"- {evidence.kind.value}: {prose_with_code(evidence.text)}" for evidence in finding.evidence)
+    )
+    parts += [f"**Do:** {prose_with_code(remedy.text)} ({terms(remedy)})" for remedy in finding.remedies[:1]]
     lines = picture_lines(finding)
     parts += [block(lines, "text")] if lines else []
     return _braced("\n\n".join(part for part in parts if part))

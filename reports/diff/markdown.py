@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reports.diff.wording import detail, finding_id, headline, severity
 from reports.escape import shorten
-from reports.markdown import NAME_WIDTH, code, prose
+from reports.markdown import NAME_WIDTH, code, prose, prose_with_code
 from reports.options import RenderOptions
 from sharing.model.reportdiff import ReportDiff
 
@@ -15,7 +15,7 @@ def render(diff: ReportDiff, options: RenderOptions) -> str:
     """GitHub-flavoured Markdown; rows beyond ``ROWS_SHOWN`` are counted."""
     lines = [f"**linemate diff**: {prose(headline(diff))}", ""]
     if options.summary:
-        lines += [f"> {prose(note)}" for note in diff.notes]
+        lines += [f"> {prose_with_code(note)}" for note in diff.notes]
         lines += [""] * bool(diff.notes)
     shown = diff.differences[:ROWS_SHOWN]
     if shown:

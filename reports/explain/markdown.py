@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from reports.escape import names_cut, sentence, shorten, visible
 from reports.explain import wording
-from reports.markdown import MAX_CHARACTERS, block, code, fold, prose
+from reports.markdown import MAX_CHARACTERS, block, code, fold, prose, prose_with_code
 from reports.options import RenderOptions
 from reports.wording import target_name, target_text
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
@@ -144,10 +144,7 @@ def _details(comparison: Comparison) -> list[list[str]]:
 
 def _text(text: str) -> str:
     """Prose in which what stands between backticks is code."""
-    parts = shorten(visible(text), TEXT_WIDTH).split("`")
-    if len(parts) % 2 == 0:
-        return prose("`".join(parts))
-    return "".join(code(part) if at % 2 else prose(part) for at, part in enumerate(parts))
+    return prose_with_code(shorten(visible(text), TEXT_WIDTH))
 
 
 def _list(rows: Sequence[str], total: int, noun: str) -> list[str]:

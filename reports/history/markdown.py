@@ -5,7 +5,6 @@ Owns the Markdown of it; the sentences are ``reports.history.wording``'s.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from statistics import median
 
@@ -18,23 +17,22 @@ from reports.history.wording import (
     step_lines,
     verdict,
 )
-from reports.markdown import code, fold, prose
+from reports.markdown import code, fold, prose_with_code
 from reports.options import RenderOptions
 from sharing.model.history import History
 
 ROWS = 60
 CELLS = 8
 MAX_CHARACTERS = 60_000  # forges refuse longer comments
-_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def render(history: History, options: RenderOptions) -> str:
     """Blocks, parted by empty lines; the last ones are left out of a comment that would be too long."""
-    blocks = [f"### {_spans(verdict(history))}", *_blocks(history)]
+    blocks = [f"### {prose_with_code(verdict(history))}", *_blocks(history)]
     if options.summary:
         if history.series:
-            blocks += [_spans(basis_text(history)), *fold("All figures", [_table(history)])]
-        said = [f"- {_spans(text)}" for text in (*bisection_lines(history), *remarks(history))]
+            blocks += [prose_with_code(basis_text(history)), *fold("All figures", [_table(history)])]
+        said = [f"- {prose_with_code(text)}" for text in (*bisection_lines(history), *remarks(history))]
         if said:
             blocks += fold("Notes", ["\n".join(said)])
     kept: list[str] = []
@@ -46,12 +44,6 @@ def render(history: History, options: RenderOptions) -> str:
             break
         kept.append(block)
     return "\n\n".join(kept) + "\n"
-
-
-def _spans(text: str) -> str:
-    """Prose whose parts in backticks are code."""
-    parts = _SPAN.split(text)
-    return "".join(code(part) if at % 2 else prose(part) if part else "" for at, part in enumerate(parts))
 
 
 def _blocks(history: History) -> Iterator[str]:
@@ -70,7 +62,7 @@ def _blocks(history: History) -> Iterator[str]:
 
 
 def _listed(lines: Iterator[str], *, bold: bool = False) -> str:
-    first, *rest = (_spans(line) for line in lines)
+    first, *rest = (prose_with_code(line) for line in lines)
     return "\n".join([f"- **{first}**" if bold else f"- {first}", *(f"  - {line}" for line in rest)])
 
 

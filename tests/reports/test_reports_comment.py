@@ -60,6 +60,42 @@ def test_an_incomplete_run_says_so_above_the_fold() -> None:
     assert "bad.c" in re.sub(r"(?s)<details>.*?</details>", "", text)
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("`queue<int>::head` moved by 0x20", "`queue<int>::head` moved by 0x20"),
+        ("run `linemate explain a b`, *then* look", "run `linemate explain a b`, \\*then\\* look"),
+        ("an odd ` is text", "an odd \\` is text"),
+        ("`<b>` and @me", "`<b>` and @<!-- -->me"),
+    ],
+)
+def test_what_stands_between_backquotes_is_code(said: str, shown: str) -> None:
+    told = msgspec.structs.replace(FROM_SOURCE, message=said)
+    coverage = msgspec.structs.replace(CHECKED.coverage, notes=(said,))
+    text = comment(msgspec.structs.replace(CHECKED, findings=(told,), coverage=coverage))
+    assert f"\n{shown}\n" in text
+    assert f"- note: {shown}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("not analysed: /home/me/src/a.c: no such file", "not analysed: src/a.c: no such file"),
+        ("'/home/me/b c.so' has no names", "'b c.so' has no names"),
+        ("/mnt/home/me/a.c, file:///home/me/a.c", "/mnt/home/me/a.c, file:///home/me/a.c"),
+        ("/home/me and /home/me2/a.c", "/home/me and /home/me2/a.c"),
+    ],
+)
+def test_a_sentence_has_paths_as_they_are_seen_from_the_folder(said: str, shown: str) -> None:
+    """Who reads a comment has the folder elsewhere."""
+    told = msgspec.structs.replace(FROM_SOURCE, message=said)
+    coverage = msgspec.structs.replace(CHECKED.coverage, notes=(said,))
+    report = msgspec.structs.replace(CHECKED, findings=(told,), coverage=coverage)
+    text = EMITTERS["markdown"].render(report, RenderOptions(source_root="/home/me"))
+    assert f"\n{shown}\n" in text
+    assert f"- note: {shown}\n" in text
+
+
 def test_findings_that_do_not_fit_are_counted() -> None:
     text = comment(many(FINDINGS_SHOWN + 7))
     assert text.count("#### ") == FINDINGS_SHOWN
