@@ -18,14 +18,7 @@ from sharing.source.declarations import stripped
 _TAKES_BYTES = re.compile(
     rb"cmp|write|(?<!th)(?<!sp)read|send|recv|hash|crc|checksum|digest|dump|serial|mmap|md5|sha\d|xxh", re.IGNORECASE
 )
-_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+|inc)$")
 _AROUND = frozenset((b"*", b"&", b"&&", b"const", b"volatile", b"restrict", b"__restrict"))
-OUTSIDE = "whatever includes {} has to be compiled again, files that were not analysed too"
-
-
-def outside(path: str) -> tuple[str, ...]:
-    """What to know of an edit in a header."""
-    return (OUTSIDE.format(path),) if _HEADER.search(path) else ()
 
 
 def bytes_used(planner: Planner, facts: RecordFacts) -> str:

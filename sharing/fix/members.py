@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sharing.fix.hazards import bytes_used, outside
+from sharing.fix.abi import outside
+from sharing.fix.hazards import bytes_used
 from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.records import file_of, loose_place, separate_record, shown
 from sharing.fix.style import Spelling

@@ -117,7 +117,7 @@ class Planner:
             return self
         units = self.program.units
         mine = {n for n in definers if any(f"{place}:".startswith(f"{at}:") for at in _places(units[n], identity))}
-        parts = [p for _, p in executables(self.program) if identity in p.variables]
+        parts = [p for _, p in self.executables if identity in p.variables]
         own = [p for p in parts if p.variables[identity].unit in mine]
         members = sorted({n for p in own for n in p.members})
         others = {n for p in parts if p not in own for n in p.members}
@@ -129,6 +129,11 @@ class Planner:
         found = Planner(part(self.program, members), self.files.read_file, self.options, frozenset(members))
         found.files = self.files
         return found
+
+    @cached_property
+    def executables(self) -> tuple[tuple[str, Program], ...]:
+        """The programs that the units make, as ``sharing.source.merge`` parts them."""
+        return tuple(executables(self.program))
 
     def has(self, unit: int) -> bool:
         """Is the unit one of the program that is edited?"""

@@ -6,9 +6,8 @@ Owns alignment on types, which rounds their size up, so that the tail is protect
 
 from __future__ import annotations
 
-import re
-
-from sharing.fix.hazards import bytes_used, outside
+from sharing.fix.abi import outside, record_is_seen
+from sharing.fix.hazards import bytes_used
 from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
@@ -35,7 +34,7 @@ def align_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
     return Plan(
         changes.edits(),
         f"align {shown(facts)} to {planner.line_size} bytes, which rounds its size up from {facts.size}",
-        breaks_abi=_is_header(source.path),
+        breaks_abi=record_is_seen(planner, facts, source.path),
         notes=outside(source.path),
     )
 
@@ -79,10 +78,6 @@ def file_of(planner: Planner, record: Defined[RecordFacts]) -> tuple[Source, Spe
 
 def shown(facts: RecordFacts) -> str:
     return "its type" if facts.bits & RecordBits.ANONYMOUS else facts.name
-
-
-def _is_header(path: str) -> bool:
-    return bool(re.search(r"\.(h|hh|hpp|hxx|h\+\+|inc)$", path))
 
 
 def _align(source: Source, facts: RecordFacts, style: Spelling, changes: Changes) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sharing.fix.abi import variable_is_seen
 from sharing.fix.attributes import aligning_macro, with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.macros import DeclaredByMacro
@@ -25,7 +26,7 @@ from sharing.source.program import Defined
 
 VALUE = "value"
 _TAGS = frozenset((b"struct", b"union", b"enum", b"class"))
-_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+)$")
+_HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+)$")  # not .inc: such a part of a file uses its statics
 _MAX_COLUMNS = 100
 # On a variable it may ask for less than its type does, and gets that.
 _ALIGNED = re.compile(r"__attribute__\s*\(\(\s*(__)?aligned(__)?\s*(\([^()]*\))?\s*\)\)")
@@ -90,7 +91,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
     return Plan(
         changes.edits(),
         f"wrap {what} in a type of whole {planner.line_size}-byte lines; uses become {written}.{VALUE}",
-        breaks_abi=not facts.bits & VariableBits.INTERNAL and any(_HEADER.search(path) for path in paths),
+        breaks_abi=variable_is_seen(planner, facts, paths),
         notes=tuple(notes),
     )
 

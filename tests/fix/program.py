@@ -51,10 +51,17 @@ class ProgramBuilder:
         return str(path)
 
     def unit(
-        self, path: str, *headers: str, language: str = "C", standard: str = "gnu17", compiler: str = "gcc"
+        self,
+        path: str,
+        *headers: str,
+        language: str = "C",
+        standard: str = "gnu17",
+        compiler: str = "gcc",
+        pic: str = "",
     ) -> Unit:
+        """``pic`` is the compiler's flag for code that may lie anywhere: ``-fPIC`` of a library, ``-fPIE``."""
         files = (path, *headers)
-        unit = Unit(path, files, {name: self._texts[name] for name in files}, language, standard, compiler)
+        unit = Unit(path, files, {name: self._texts[name] for name in files}, language, standard, compiler, pic)
         self._units.append(unit)
         return unit
 
@@ -67,7 +74,7 @@ class Unit:
 
     def __init__(self, path: str, files: tuple[str, ...], texts: dict[str, str], *command: str) -> None:
         self.path, self.files, self.texts = path, files, texts
-        self.language, self.standard, self.compiler = command
+        self.language, self.standard, self.compiler, self.pic = command
         self._variables: list[VariableFacts] = []
         self._records: list[RecordFacts] = []
         self._allocations: list[AllocationFact] = []
@@ -177,7 +184,7 @@ class Unit:
             directory=str(Path(self.path).parent),
             language=self.language,
             standard=self.standard,
-            options=UnitOptions(compiler=self.compiler),
+            options=UnitOptions(compiler=self.compiler, pic=bool(self.pic), pie=self.pic == "-fPIE"),
             files=self.files,
             file_hashes=tuple(hashlib.sha256(self.texts[name].encode()).hexdigest() for name in self.files),
         )
