@@ -23,8 +23,9 @@ from linemate.commands.check import FLAGS, WithFlags
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
 from linemate.output import check_output, progress, write_text
 from reports.escape import visible
+from reports.order import by_severity
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, Severity, SourceEdit
+from sharing.model.finding import Finding, Report, Severity, SourceEdit
 from sharing.model.inputs import read_source
 from sharing.model.plural import count
 from sharing.model.project import ProjectConfig
@@ -158,7 +159,7 @@ def command(
     ID is a finding's, as check prints it; SOURCE limits the check.  FLAGS after -- compile the SOURCEs where there is
     no compile database.
     """
-    from linemate.checking.run import facts_request
+    from linemate.checking.run import facts_request, judged_line_size
     from linemate.fixing.journal import recover
     from linemate.options import CheckOptions, FactsRequest
 
@@ -176,12 +177,13 @@ def command(
         else facts_request(database, sources, ctx.meta.get(FLAGS), jobs, cached=not no_cache),
         streams=streams,
         line_size=line_size,
-        min_severity=Severity.NOTE if ids else limit or Severity.HIGH,
+        min_severity=Severity.NOTE if ids else _listed(limit or Severity.HIGH),
         project=project,
         binary=trial.linked,
     )
     with progress("linemate: checking", quiet=document.quiet):
-        program, findings, size = _check(options, ids, limit)
+        program, report, findings = _check(options, ids, limit)
+    size = judged_line_size(report, options)
     unread = _say_unread(program)
     if unread and (edits.write or trial.verify):
         # A use in there would be missed, and the tree would not build.
@@ -189,7 +191,7 @@ def command(
     if edits.ordering_file is not None:
         return _order(program, findings, size, edits.ordering_file, edits.linker, document.quiet)
     chosen, planned_edits = _plan(program, findings, options, size)
-    for line in _explanations(chosen) or [_nothing(limit)]:
+    for line in (*(_explanations(chosen) or [f"nothing to fix from {limit} on"]), *_left_out(report, limit)):
         print(visible(line), file=sys.stderr)
     held = _deliver(chosen, planned_edits, edits, trial.request(size, project), document)
     done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
@@ -240,10 +242,9 @@ def _say_unread(program: Program) -> bool:
 
 def _check(
     options: CheckOptions, ids: Sequence[str], limit: Severity | None
-) -> tuple[Program, tuple[Finding, ...], int]:
-    """The program, the findings asked for, worst first, and the line size that they were judged with."""
+) -> tuple[Program, Report, tuple[Finding, ...]]:
+    """The program, what is said of it, and the findings asked for, worst first."""
     from linemate.checking.linked import check_built
-    from linemate.checking.run import judged_line_size
     from linemate.source import read_program
 
     program = read_program(options)
@@ -261,7 +262,7 @@ def _check(
             where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
             raise LinemateError(f"no finding {wanted}: `linemate check` lists them{where}")
     chosen = tuple(f for f in report.findings if f.id in named or (limit is not None and f.severity.rank >= limit.rank))
-    return program, (*sampled, *chosen), judged_line_size(report, options)
+    return program, report, (*sampled, *chosen)
 
 
 def _of_samples(wanted: str, program: Program, findings: Sequence[Finding]) -> Finding:
@@ -328,9 +329,24 @@ def _plan(
     return chosen, edits
 
 
-def _nothing(limit: Severity | None) -> str:
-    milder = limit is not None and limit.rank > Severity.LOW.rank
-    return f"nothing to fix from {limit} on: --above takes milder findings, an id one" if milder else "nothing to fix"
+def _listed(limit: Severity) -> Severity:
+    """From which severity on findings are asked for: what ``check`` lists is counted where it is left out."""
+    return min(limit, Severity.LOW, key=lambda severity: severity.rank)
+
+
+def _left_out(report: Report, limit: Severity | None) -> list[str]:
+    """What was found and is left as it is, in a line each; of a run that was asked for by ids alone nothing."""
+    if limit is None:
+        return []
+    milder = [(severity, number) for severity, number in by_severity(report.findings) if severity.rank < limit.rank]
+    lines = []
+    if milder:
+        each = ", ".join(f"{number:,} {severity}" for severity, number in milder)
+        found = count(sum(number for _, number in milder), "milder finding")
+        lines.append(f"left out: {found} ({each}): --above {milder[-1][0]} takes them, an id one")
+    if report.suppressed:
+        lines.append(f"left out: {count(report.suppressed, 'finding')} that the project file suppresses")
+    return lines
 
 
 def _explanations(chosen: Chosen) -> list[str]:

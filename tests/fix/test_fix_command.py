@@ -84,7 +84,21 @@ def test_applied_the_finding_is_gone(tree: Path, fix: Fix) -> None:
     assert FIXED in (tree / SOURCE).read_text()
     again = fix()
     assert (again.code, again.out) == (0, "")
-    assert "nothing to fix from high on: --above takes milder findings" in again.err
+    assert again.err == "nothing to fix from high on\n"
+
+
+def test_what_is_left_out_is_counted(tree: Path, fix: Fix) -> None:
+    result = fix("--above", "critical")
+    assert (result.code, result.out) == (0, "")
+    assert result.err.splitlines() == [
+        "nothing to fix from critical on",
+        "left out: 1 milder finding (1 high): --above high takes them, an id one",
+    ]
+    (tree / "linemate.toml").write_text('[[suppress]]\nsymbol = "LOCK_open*"\nreason = "tried"\n')
+    assert fix().err.splitlines() == [
+        "nothing to fix from high on",
+        "left out: 1 finding that the project file suppresses",
+    ]
 
 
 def test_verified_it_is_written(tree: Path, fix: Fix) -> None:
