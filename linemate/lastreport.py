@@ -57,14 +57,25 @@ def kept_files() -> list[Path]:
 def last_reports(having: Sequence[str] = ()) -> Iterator[tuple[Report, str]]:
     """The reports that were kept, the last first, each with its file; of the others those alone with these words.
 
-    To search some text takes far less than to read it as a report.  Raises LinemateError where there is none.
+    To search some text takes far less than to read it as a report.  What another version kept, or a run has just
+    dropped, is passed over.  Raises LinemateError where there is none.
     """
     from linemate.saved import read_report
 
     words = [word.encode() for word in having]
-    for number, path in enumerate(kept_files()):
-        if number and words:
-            text = read_input(str(path), MAX_BYTES)
-            if not all(word in text for word in words):
-                continue
-        yield read_report(str(path)), str(path)
+    newest: LinemateError | None = None
+    read = 0
+    for path in kept_files():
+        try:
+            if read and words:
+                text = read_input(str(path), MAX_BYTES)
+                if not all(word in text for word in words):
+                    continue
+            report = read_report(str(path))
+        except LinemateError as error:
+            newest = newest or error
+            continue
+        read += 1
+        yield report, str(path)
+    if not read and newest is not None:
+        raise newest

@@ -219,6 +219,20 @@ class TestShow:
         lastreport.keep(report(FIRST))
         assert main(["show", SECOND.id]) == 2
 
+    def test_what_another_version_kept_is_passed_over(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
+        kept = tmp_path / "cache/reports/last.json"
+        lastreport.keep(report(FIRST))
+        lastreport.keep(report(SECOND))
+        kept.write_text(kept.read_text().replace(report(SECOND).schema, "linemate-report-999"))
+        assert main(["show", FIRST.id]) == 0
+        capsys.readouterr()
+        kept.with_name("last1.json").unlink()
+        assert main(["show", FIRST.id]) == 2
+        assert "schema 'linemate-report-999', this version reads" in capsys.readouterr().err
+
     def test_the_text_of_a_saved_report_names_its_file(
         self, save: Callable[[str, Report], str], capsys: pytest.CaptureFixture[str]
     ) -> None:
