@@ -1,14 +1,16 @@
 """``linemate lsp``: the analysis as a language server on standard input and output.
 
-Owns what editors ask and when sources are read: when a file is opened first, and at each save.  Text that was not saved
-is not looked at, since a program is judged as a whole.
+Owns what editors ask, what files are called, and when sources are read: when a file is opened first, and at each save.
+Text that was not saved is not looked at, since a program is judged as a whole.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -17,12 +19,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from linemate.editor.analysis import Analysis, Mark, TextRange, edits_of
-from linemate.options import CheckOptions
+from linemate.editor.programs import EditedProgram, Programs
 from linemate.version import __version__
 from reports.escape import visible
 from reports.locations import line_title
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Severity
+from sharing.model.inputs import read_source
 from sharing.model.process import stopping
 
 _WORD = re.compile(r"\w+")
@@ -37,36 +40,62 @@ _LEVELS = {
 
 
 class Server:
-    """The state of one editor: the last analysis, and the files that it has diagnostics in."""
+    """The state of one editor: its programs, and what it was told of files that are of none."""
 
-    def __init__(self, options: CheckOptions) -> None:
-        self.options = options
-        self.analysis: Analysis | None = None
-        self.shown: set[str] = set()
+    def __init__(self, programs: Programs) -> None:
+        self.programs = programs
+        self.said: set[str] = set()
         self.lock = threading.Lock()
 
-    def analyse(self, server: LanguageServer) -> None:
+    def program_of(self, server: LanguageServer, uri: str) -> EditedProgram | None:
+        """The program of a document; that there is none is a message, the same one once."""
+        if urlsplit(uri).scheme != "file":  # a buffer that was never saved
+            return None
+        try:
+            return self.programs.of(Path(_path(uri)))
+        except LinemateError as error:
+            if str(error) not in self.said:
+                self.said.add(str(error))
+                _say(server, error)
+            return None
+
+    def analyse(self, server: LanguageServer, program: EditedProgram) -> None:
         """Check again and publish; what goes wrong is a message in the editor."""
         try:
-            self.analysis = Analysis.of(self.options)
+            program.analysis = Analysis.of(program.options)
         except LinemateError as error:
-            shown = types.ShowMessageParams(types.MessageType.Error, f"linemate: {visible(str(error))}")
-            server.window_show_message(shown)
+            _say(server, error)
             return
-        by_file: dict[str, list[types.Diagnostic]] = {uri: [] for uri in self.shown}
-        marks = list(self.analysis.marks())
+        by_file: dict[str, list[types.Diagnostic]] = {uri: [] for uri in program.shown}
+        marks = list(program.analysis.marks())
+        uris = _Uris(server)
         for mark in marks:
-            by_file.setdefault(Path(mark.path).as_uri(), []).append(_diagnostic(mark, marks))
+            by_file.setdefault(uris.of(mark.path), []).append(_diagnostic(mark, marks, uris))
         for uri, diagnostics in by_file.items():
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics))
-        self.shown = {uri for uri, diagnostics in by_file.items() if diagnostics}
+        program.shown = {uri for uri, diagnostics in by_file.items() if diagnostics}
+
+
+class _Uris:
+    """What the editor calls a file: as it opened it, also where its path leads through links."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._opened = {os.path.realpath(_path(uri)): uri for uri in server.workspace.text_documents}
+
+    def of(self, path: str) -> str:
+        return self._opened.get(os.path.realpath(path)) or Path(path).as_uri()
+
+
+def _say(server: LanguageServer, error: LinemateError) -> None:
+    text = f"linemate: {visible(str(error))}"
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Error, text))
 
 
 def _range(start: TextRange, end: TextRange) -> types.Range:
     return types.Range(types.Position(start.line, start.start), types.Position(end.line, end.end))
 
 
-def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
+def _diagnostic(mark: Mark, marks: list[Mark], uris: _Uris) -> types.Diagnostic:
     finding = mark.finding
     return types.Diagnostic(
         range=_range(mark.range, mark.range),
@@ -77,7 +106,7 @@ def _diagnostic(mark: Mark, marks: list[Mark]) -> types.Diagnostic:
         data=finding.id,
         related_information=[
             types.DiagnosticRelatedInformation(
-                types.Location(Path(other.path).as_uri(), _range(other.range, other.range)), "shares the line"
+                types.Location(uris.of(other.path), _range(other.range, other.range)), "shares the line"
             )
             for other in marks
             if other.finding is finding and other is not mark
@@ -125,23 +154,26 @@ def _path(uri: str) -> str:
     return unquote(urlsplit(uri).path)
 
 
-def serve(options: CheckOptions) -> None:
+def serve(programs: Programs) -> None:
     """Answer one editor until it goes away."""
-    state = Server(options)
+    state = Server(programs)
     server = _EndingServer("linemate", __version__)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     @server.thread()
-    def opened(_params: types.DidOpenTextDocumentParams) -> None:
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
         with state.lock:
-            if state.analysis is None:
-                state.analyse(server)
+            program = state.program_of(server, params.text_document.uri)
+            if program is not None and program.analysis is None:
+                state.analyse(server, program)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     @server.thread()
-    def saved(_params: types.DidSaveTextDocumentParams) -> None:
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
         with state.lock:
-            state.analyse(server)
+            program = state.program_of(server, params.text_document.uri)
+            if program is not None:
+                state.analyse(server, program)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     @server.thread()
@@ -153,7 +185,9 @@ def serve(options: CheckOptions) -> None:
         at = params.position.character
         word = next((found[0] for found in _WORD.finditer(row) if found.start() <= at <= found.end()), "")
         with state.lock:
-            text = state.analysis.lines(word) if word and state.analysis is not None else ""
+            program = state.program_of(server, params.text_document.uri) if word else None
+            analysis = program.analysis if program is not None else None
+            text = analysis.lines(word) if analysis is not None else ""
         if not text:
             return None
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, f"```text\n{text}```"))
@@ -162,17 +196,19 @@ def serve(options: CheckOptions) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
     )
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        analysis = state.analysis
+        program = state.program_of(server, params.text_document.uri)
+        analysis = program.analysis if program is not None else None
         asked = {diagnostic.data for diagnostic in params.context.diagnostics if diagnostic.source == "linemate"}
         made: dict[str, types.CodeAction] = {}
+        uris = _Uris(server)
         for mark in analysis.marks() if analysis is not None else ():
             finding = mark.finding
-            here = mark.path == _path(params.text_document.uri)
+            here = uris.of(mark.path) == params.text_document.uri
             lines = range(params.range.start.line, params.range.end.line + 1)
             if finding.id in made or not (finding.id in asked or (here and mark.range.line in lines)):
                 continue
-            if (found := edits_of(finding)) is not None:
-                made[finding.id] = _action(found[0], found[1], params, finding.id)
+            if (found := edits_of(finding)) is not None and not _unsaved(server, uris, found[1]):
+                made[finding.id] = _action(found[0], found[1], params, finding.id, uris)
         return list(made.values())
 
     _log_in_lines()
@@ -182,11 +218,24 @@ def serve(options: CheckOptions) -> None:
         raise LinemateError(f"the editor's message cannot be read: {error}") from None
 
 
+def _unsaved(server: LanguageServer, uris: _Uris, files: Iterable[str]) -> bool:
+    """Does the editor have other text of any of the files than was analysed?  Edits would go to the wrong places."""
+    for path in files:
+        document = server.workspace.text_documents.get(uris.of(path))
+        if document is not None and document.source != read_source(path).decode("utf-8-sig", "replace"):
+            return True
+    return False
+
+
 def _action(
-    text: str, files: dict[str, list[tuple[TextRange, TextRange, str]]], params: types.CodeActionParams, finding_id: str
+    text: str,
+    files: dict[str, list[tuple[TextRange, TextRange, str]]],
+    params: types.CodeActionParams,
+    finding_id: str,
+    uris: _Uris,
 ) -> types.CodeAction:
     changes = {
-        Path(path).as_uri(): [types.TextEdit(_range(start, end), replacement) for start, end, replacement in edits]
+        uris.of(path): [types.TextEdit(_range(start, end), replacement) for start, end, replacement in edits]
         for path, edits in files.items()
     }
     return types.CodeAction(

@@ -48,14 +48,16 @@ class Editor(LanguageClient):
         return await asyncio.wait_for(self.published.get(), LONG_S)
 
 
-def edit(forge: Forge, repository: Path, talk: Callable[[Editor], Awaitable[None]]) -> None:
-    """A session of an editor in the forge's clone."""
+def edit(
+    forge: Forge, repository: Path, talk: Callable[[Editor], Awaitable[None]], *options: str, cwd: Path | None = None
+) -> None:
+    """A session of an editor in the forge's clone, else in ``cwd``."""
 
     async def session() -> None:
         editor = Editor()
         environment = {**forge.environment, "PYTHONPATH": str(repository)}
-        command = (sys.executable, "-m", "linemate", "lsp", "-p", "build")
-        await editor.start_io(*command, cwd=str(forge.top), env=environment)
+        command = (sys.executable, "-m", "linemate", "lsp", *options)
+        await editor.start_io(*command, cwd=str(cwd or forge.top), env=environment)
         await editor.initialize_async(
             types.InitializeParams(types.ClientCapabilities(), root_uri=forge.top.as_uri(), process_id=None)
         )
@@ -127,10 +129,114 @@ def test_a_session(forge: Forge, repository: Path) -> None:
         assert [d.code for d in (await editor.diagnostics()).diagnostics if d.code == RULE] == []
 
     try:
-        edit(forge, repository, talk)
+        edit(forge, repository, talk, "-p", "build")
         forge.ok("make", "-s")  # what was applied compiles
     finally:
         cache.write_text(before)
+
+
+PAIR = """#include <pthread.h>
+pthread_mutex_t {0}_lock;
+long {0}_head;
+static void *run(void *p) {{
+  for (;;) {{ pthread_mutex_lock(&{0}_lock); {0}_head++; pthread_mutex_unlock(&{0}_lock); }}
+  return p;
+}}
+static void *look(void *p) {{
+  while ({0}_head >= 0) __sync_fetch_and_add(&{0}_head, 2);
+  return p;
+}}
+int main(void) {{
+  pthread_t a, b;
+  pthread_create(&a, 0, run, 0); pthread_create(&b, 0, look, 0);
+  pthread_join(a, 0); pthread_join(b, 0);
+  return 0;
+}}
+"""
+
+
+def project(folder: Path, name: str) -> Path:
+    """A program of one file with a busy lock beside what another thread counts in; the file."""
+    folder.mkdir(parents=True)
+    source = folder / f"{name}.c"
+    source.write_text(PAIR.format(name))
+    unit = {"directory": str(folder), "file": source.name, "arguments": ["cc", "-O2", "-c", source.name]}
+    (folder / "compile_commands.json").write_text(json.dumps([unit]))
+    return source
+
+
+def test_each_folder_of_a_workspace_is_a_program_of_its_own(forge: Forge, repository: Path, tmp_path: Path) -> None:
+    """Started where there is no compile database at all, as by an editor that was started in somebody's home."""
+    sources = [project(tmp_path / name, name) for name in ("one", "two")]
+    alone = tmp_path / "alone.c"
+    alone.write_text("long nobody;\n")
+
+    async def talk(editor: Editor) -> None:
+        await editor.open(alone)
+        await editor.open(alone)
+        for source in sources:
+            await editor.open(source)
+            shown = await editor.diagnostics()
+            assert shown.uri == source.as_uri()
+            assert shown.diagnostics
+            assert all(f"{source.stem}_" in diagnostic.message for diagnostic in shown.diagnostics)
+        document = types.TextDocumentIdentifier(sources[0].as_uri())
+        editor.text_document_did_save(types.DidSaveTextDocumentParams(document))
+        assert (await editor.diagnostics()).uri == sources[0].as_uri()  # the other program's marks stay
+        assert editor.published.empty()
+        said = [editor.said.get_nowait() for _ in range(editor.said.qsize())]
+        assert [text.partition(" here")[0] for text in said] == ["linemate: no compile_commands.json"]
+
+    edit(forge, repository, talk, cwd=tmp_path)
+
+
+def test_text_that_was_not_saved_is_not_edited(forge: Forge, repository: Path, tmp_path: Path) -> None:
+    """Places of an edit are those of the file as it was analysed."""
+    source = project(tmp_path / "one", "one")
+
+    async def talk(editor: Editor) -> None:
+        await editor.open(source)
+        shown = await editor.diagnostics()
+        document = types.TextDocumentIdentifier(source.as_uri())
+
+        async def actions() -> int:
+            context = types.CodeActionContext(list(shown.diagnostics))
+            asked = types.CodeActionParams(document, shown.diagnostics[0].range, context)
+            return len(await editor.text_document_code_action_async(asked) or ())
+
+        assert await actions() > 0
+        start = types.Range(types.Position(0, 0), types.Position(0, 0))
+        changed = types.TextDocumentContentChangePartial(text="// not saved\n", range=start)
+        version = types.VersionedTextDocumentIdentifier(uri=source.as_uri(), version=2)
+        editor.text_document_did_change(types.DidChangeTextDocumentParams(version, [changed]))
+        assert await actions() == 0
+        source.write_text("// not saved\n" + source.read_text())
+        editor.text_document_did_save(types.DidSaveTextDocumentParams(document))
+        shown = await editor.diagnostics()
+        assert await actions() > 0
+
+    edit(forge, repository, talk, cwd=tmp_path)
+
+
+def test_a_file_is_called_what_the_editor_calls_it(forge: Forge, repository: Path, tmp_path: Path) -> None:
+    """Opened through a link, where the compile database has the folder's own path."""
+    source = project(tmp_path / "real", "one")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    opened = tmp_path / "link" / source.name
+
+    async def talk(editor: Editor) -> None:
+        await editor.open(opened)
+        shown = await editor.diagnostics()
+        assert shown.uri == opened.as_uri()
+        document = types.TextDocumentIdentifier(opened.as_uri())
+        context = types.CodeActionContext(list(shown.diagnostics))
+        asked = types.CodeActionParams(document, shown.diagnostics[0].range, context)
+        (action, *_) = await editor.text_document_code_action_async(asked) or ()
+        assert isinstance(action, types.CodeAction)
+        assert action.edit is not None
+        assert list(action.edit.changes or ()) == [opened.as_uri()]
+
+    edit(forge, repository, talk, cwd=tmp_path)
 
 
 def test_without_the_library_the_command_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
