@@ -1,12 +1,15 @@
 """gain: what separating the data of a line is predicted to give, against what it gives.
 
 Each program of testdata/programs/gain is built twice, as it is and with the remedy.  A round times both builds in
-turns, without a profiler, and records the first one (spread over the processors, and on one).  The measured gain is the
-wall time of the first build over that of the second; the prediction is what an audit of the round's profiles says.
+turns, without a profiler, records the first one (spread over the processors, and on one), and times both again.  The
+measured gain is the wall time of the first build over that of the second; the prediction is what an audit of the
+round's profiles says.
 
-What a shared line costs changes from second to second on a virtual machine, with the place of its processors in the
-host, and two tight loops fall into step or do not.  So a round has several runs of everything, and no run counts both
-for what is measured and for what is predicted: a slow one would make both larger, and hide that they differ.
+What a shared line costs changes within minutes on a virtual machine, with the place of its processors in the host:
+where both are on one core it costs nothing, else it may double the time.  So a prediction is held against
+the runs just before and just after its recording, and where these disagree the machine changed in between: such a round
+is made again, and counts only where there is no other.  No run counts both for what is measured and for what is
+predicted: a slow one would make both larger, and hide that they differ.
 """
 
 from __future__ import annotations
@@ -19,99 +22,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from bench.gaintable import SEVERITIES, WORTH_FIXING, Estimate, Round, rows_of, table
 from bench.measure import Unavailable, raise_priority, run, run_closely
 from bench.places import AUDIT_EXITS, REPOSITORY, WORK, linemate, tool
-from bench.report import limit
 
-MEDIAN_LIMIT, WORST_LIMIT = 0.10, 0.30
-WORTH_FIXING = 1.02  # a finding whose interval ends below says that it is not
-TURNS = 3  # runs of each build and of each level in a round
-RECORDED = 2  # rounds of a program that predict, too: a recording takes several times as long as the runs
+TURNS = 2  # runs of each build before a recording, and after it
+RUNS = 4  # runs of each level of a recording, one of them with samples
+CHANGED = 1.2  # times the gain of the runs before a recording: after it, the machine is another one
+_AGAIN = 2  # rounds that the machine may spoil before one of them counts
 _PERIOD_NS = "1000000"  # the programs run for half a second: a sample each millisecond
 _DISTURBED_SHARE, _RESOLUTION_S = 0.05, 0.03
 _TRIES, _PAUSE_S = 5, 0.3
 _ESTIMATE = re.compile(r"estimated speed-up ([0-9.]+)× \(([0-9.]+)–([0-9.]+)×\)(?:.*; (uncertain))?")
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Throughput after over before.  ``proposed``: it is worth fixing; else nothing is, and 1.0 stands for that."""
-
-    ratio: float = 1.0
-    low: float = 1.0
-    high: float = 1.0
-    proposed: bool = False
-    uncertain: bool = False  # it says so itself
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One round: wall seconds of both builds, and the prediction of the first one's profiles."""
-
-    name: str
-    before_s: tuple[float, ...]
-    after_s: tuple[float, ...]
-    estimate: Estimate | None  # none where nothing was recorded
-    disturbed: bool
-
-    @property
-    def gain(self) -> float:
-        return statistics.median(self.before_s) / statistics.median(self.after_s)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One program: medians over the rounds."""
-
-    name: str
-    rounds: tuple[Round, ...]
-
-    @property
-    def measured(self) -> float:
-        """All runs of one build against all of the other: a round has too few of a program that is slow or quick."""
-        before = statistics.median(s for r in self.rounds for s in r.before_s)
-        return before / statistics.median(s for r in self.rounds for s in r.after_s)
-
-    @property
-    def estimates(self) -> list[Estimate]:
-        return [r.estimate for r in self.rounds if r.estimate is not None]
-
-    @property
-    def predicted(self) -> Estimate:
-        of = self.estimates
-        proposed = 2 * sum(e.proposed for e in of) > len(of)
-        of = [e for e in of if e.proposed is proposed]
-        return Estimate(
-            statistics.median(e.ratio for e in of),
-            statistics.median(e.low for e in of),
-            statistics.median(e.high for e in of),
-            proposed,
-            2 * sum(e.uncertain for e in of) > len(of),
-        )
-
-    @property
-    def error(self) -> float:
-        return self.predicted.ratio / self.measured - 1
-
-    @property
-    def single(self) -> float:
-        """The error that one recording usually has."""
-        return statistics.median(abs(e.ratio / self.measured - 1) for e in self.estimates)
-
-    def text(self, width: int) -> str:
-        gains, p = [r.gain for r in self.rounds], self.predicted
-        measured = f"  {self.name:<{width}}  {self.measured:5.2f} ({min(gains):.2f}–{max(gains):.2f})"
-        noisy = sum(r.disturbed for r in self.rounds)
-        note = f"{len(self.rounds)} rounds, {len(self.estimates)} recorded" + (f", {noisy} disturbed" if noisy else "")
-        if not p.proposed:
-            right = "right" if self.measured <= WORTH_FIXING else f"{self.measured - 1:.0%} missed"
-            return f"{measured}  {right}  {note}"
-        note += ", said to be uncertain" if p.uncertain else ""
-        return f"{measured}  {p.ratio:5.2f} ({p.low:.2f}–{p.high:.2f})  {self.error:+4.0%}  {self.single:3.0%}  {note}"
 
 
 def measure(rounds: int) -> list[str]:
@@ -143,9 +69,8 @@ def rounds_of(names: Sequence[str], rounds: int, out: Path) -> list[Round]:
     for _ in range(rounds):
         for name in names:
             earlier = [r for r in made if r.name == name]
-            record = sum(r.estimate is not None for r in earlier) < RECORDED
             try:
-                one, event = round_of(name, len(earlier), out, event, record=record)
+                one, event = round_of(name, len(earlier), out, event)
             except Unavailable as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
@@ -153,18 +78,6 @@ def rounds_of(names: Sequence[str], rounds: int, out: Path) -> list[Round]:
             with kept.open("a") as file:
                 file.write(json.dumps(asdict(one)) + "\n")
     return made
-
-
-def rows_of(made: Sequence[Round]) -> list[Row]:
-    """A row a program, of the rounds that others left alone where there are any.  Without a recording there is none."""
-    rows = []
-    for name in dict.fromkeys(r.name for r in made):
-        own = [r for r in made if r.name == name]
-        quiet = [r for r in own if not r.disturbed]
-        row = Row(name, tuple(quiet if any(r.estimate for r in quiet) else own))
-        if row.estimates:
-            rows.append(row)
-    return rows
 
 
 def kept_rounds() -> Path:
@@ -190,57 +103,36 @@ def build(out: Path) -> list[str]:
     return done.stdout.split()
 
 
-def table(rows: Sequence[Row]) -> list[str]:
-    """Programs for which something is proposed, which count for the limits, and those for which nothing is."""
-    if not rows:
-        raise Unavailable("there are no rounds")
-    width = max(len(row.name) for row in rows)
-    rows = sorted(rows, key=lambda row: -row.measured)
-    proposed = [row for row in rows if row.predicted.proposed]
-    rest = [row for row in rows if not row.predicted.proposed]
-    out = []
-    if proposed:
-        errors = [abs(row.error) for row in proposed]
-        # An estimate knows no loss: its 1.00 stands for "nothing, or less".
-        inside = sum(row.predicted.low <= max(row.measured, 1.0) <= row.predicted.high for row in proposed)
-        unsaid = [abs(row.error) for row in proposed if not row.predicted.uncertain]
-        out += [
-            f"  {'program':<{width}}  measured gain (rounds)  predicted (interval)  error, of one recording",
-            *(row.text(width) for row in proposed),
-            f"  {inside} of {len(proposed)} measured gains are within the predicted interval",
-            limit(statistics.median(errors), MEDIAN_LIMIT, "median error"),
-            limit(
-                max(unsaid, default=0.0), WORST_LIMIT, "largest error of estimates that are not said to be uncertain"
-            ),
-            f"  largest error of all: {max(errors):.2f}",
-        ]
-    if rest:
-        right = sum(row.measured <= WORTH_FIXING for row in rest)
-        out += [
-            f"  nothing is proposed, rightly where padding gives at most {WORTH_FIXING}: {right} of {len(rest)}",
-            *(row.text(width) for row in rest),
-        ]
-    return out
-
-
-def round_of(name: str, number: int, out: Path, event: str, *, record: bool) -> tuple[Round, str]:
+def round_of(name: str, number: int, out: Path, event: str) -> tuple[Round, str]:
     """The round with that number of one program, and the event: looking for the best one takes a while."""
-    reverse = number % 2 == 1
-    estimate, disturbed = None, False
+    for _ in range(1 + _AGAIN):
+        one, event = _one_round(name, number, out, event)
+        if not one.changed:
+            break
+    return one, event
+
+
+def _one_round(name: str, number: int, out: Path, event: str) -> tuple[Round, str]:
     before, after = out / name, out / f"{name}.padded"
+    turns = [(before, after), (after, before)] if number % 2 else [(after, before), (before, after)]
     times: dict[Path, list[float]] = {before: [], after: []}
     noisy = []
-    if record and reverse:
-        estimate, event, disturbed = _predicted(before, number, event)
-    for turn in range(TURNS):
-        for program in (before, after) if (turn % 2 == 1) == reverse else (after, before):
-            wall_s, was = _time(program)
-            times[program].append(wall_s)
-            noisy.append(was)
-    if record and not reverse:
-        estimate, event, disturbed = _predicted(before, number, event)
+
+    def half() -> float:
+        """TURNS runs of each build by turns; the gain that they show."""
+        for turn in range(TURNS):
+            for program in turns[turn % 2]:
+                wall_s, was = _time(program)
+                times[program].append(wall_s)
+                noisy.append(was)
+        return statistics.median(times[before][-TURNS:]) / statistics.median(times[after][-TURNS:])
+
+    first = half()
+    estimate, event, disturbed = _predicted(before, number, event)
+    second = half()
+    changed = max(first, second) > CHANGED * min(first, second)
     of = tuple(times[before]), tuple(times[after])
-    return Round(name, *of, estimate, disturbed or any(noisy)), event
+    return Round(name, *of, estimate, disturbed or any(noisy), changed), event
 
 
 def _time(program: Path) -> tuple[float, bool]:
@@ -258,7 +150,7 @@ def _time(program: Path) -> tuple[float, bool]:
 def _predicted(program: Path, number: int, event: str) -> tuple[Estimate, str, bool]:
     """A recording and what an audit says of it; the event; whether others took processor time meanwhile."""
     profile = program.with_name(f"{program.name}.{number}.data")
-    options = ["-q", "--solo", "--runs", str(1 + TURNS), "--period", _PERIOD_NS, "-o", str(profile)]
+    options = ["-q", "--solo", "--runs", str(RUNS), "--period", _PERIOD_NS, "-o", str(profile)]
     for _ in range(_TRIES):
         done = run(linemate("record", *options, *(["--event", event] if event else []), "--", str(program)))
         if done.returncode:
@@ -285,10 +177,12 @@ def predict(program: Path, profile: Path) -> Estimate:
     done = run(command, keep_output=True)
     if done.returncode not in AUDIT_EXITS:
         raise Unavailable(f"the audit of {program.name} does not run: {done.stderr.strip().splitlines()[-1:]}")
+    sampled = [f for f in json.loads(done.stdout)["findings"] if f["confidence"].startswith(("sampled", "measured"))]
+    worst = max((f["severity"] for f in sampled), key=SEVERITIES.index, default="note")
     found = [
-        Estimate(float(match[1]), float(match[2]), float(match[3]), proposed=True, uncertain=bool(match[4]))
-        for finding in json.loads(done.stdout)["findings"]
+        Estimate(float(match[1]), float(match[2]), float(match[3]), True, bool(match[4]), worst)
+        for finding in sampled
         for evidence in finding["evidence"]
         if (match := _ESTIMATE.search(evidence["text"])) and float(match[3]) >= WORTH_FIXING
     ]
-    return max(found, key=lambda e: e.ratio, default=Estimate())
+    return max(found, key=lambda e: e.ratio, default=Estimate(severity=worst))

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import gain
+from bench import gain, gaintable
 from bench.measure import Unavailable, raise_priority
 from bench.samples.programs import Program, build, programs
 from bench.samples.score import Scored, record_and_score
@@ -83,7 +83,7 @@ def _gains(chosen: Sequence[Program], folder: Path, rounds: int) -> list[str]:
             print(f"{program.source}: {error}", file=sys.stderr)
             continue
         names.append(name)
-    return gain.table(gain.rows_of(gain.rounds_of(names, rounds, folder)))
+    return gaintable.table(gaintable.rows_of(gain.rounds_of(names, rounds, folder)))
 
 
 if __name__ == "__main__":

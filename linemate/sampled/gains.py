@@ -5,13 +5,17 @@ Owns finding the profile of the run on one processor.  The estimate is ``sharing
 
 from __future__ import annotations
 
+import dataclasses
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from linemate.sampled.sidecars import Sidecar
 from pmu.profilefile import digest
 from pmu.sidecar import sidecar_of, solo_of
+from sharing.knowledge.clocks import may_end_by_time
 from sharing.model.attribution import Attribution
+from sharing.model.image import Image
 from sharing.model.recorded import Recording
 from sharing.sampled.lineuse.blame import Item
 from sharing.sampled.lineuse.use import LineUse, SampledRun
@@ -40,11 +44,14 @@ class GainsOf:
         placed: Sequence[Attribution],
         runs: Sequence[SampledRun],
         attribute: Attribute,
+        image: Image | None = None,
     ):
         self.notes = [sidecar.note for sidecar in sidecars if sidecar.note]
         self._gains: list[Gains] = []
         for sidecar, one, run in zip(sidecars, placed, runs, strict=True):
             spread = _level(one, sidecar.recording, "spread")
+            if image is not None and _ends_with_its_work(image, sidecar.recording):
+                spread = dataclasses.replace(spread, by_time=False)
             solo = self._solo(sidecar.profile, sidecar.recording, attribute)
             gains = Gains(spread, run.lines, solo)
             if solo is not None:
@@ -73,6 +80,12 @@ class GainsOf:
         if recording.affinity_ignored:
             self.notes.append(f"{path}: on one processor, what the command binds its threads to was ignored")
         return _level(attribute(str(file)), recording, "solo")
+
+
+def _ends_with_its_work(image: Image, recording: Recording | None) -> bool:
+    """Can the command only end when its work is done?  One that another program starts may be told when to end."""
+    own = recording is not None and recording.command and os.path.basename(recording.command[0])
+    return own == os.path.basename(image.path) and not may_end_by_time(image)
 
 
 def _level(placed: Attribution, recording: Recording | None, name: str) -> Level:

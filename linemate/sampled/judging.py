@@ -88,7 +88,7 @@ def judge_profiles(
         for one, sidecar in zip(placed, sidecars, strict=True)
     ]
     run = merged(runs)
-    gains = GainsOf(sidecars, placed, runs, lambda path: _place(read(path), target.image, knowledge)[0])
+    gains = GainsOf(sidecars, placed, runs, lambda path: _place(read(path), target.image, knowledge)[0], target.image)
     objects, libraries = Objects(run.lines, mapped), Libraries(mapped, knowledge)
     names = Names(target.recovered, knowledge, target.actors, heaps, objects, libraries)
     verdicts = judge_lines(run, names, target.line_size, rules=rules, gains=gains)

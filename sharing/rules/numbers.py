@@ -13,6 +13,10 @@ HIGH_FROM: Annotated[
 MEDIUM_FROM: Annotated[
     float, About("share of the program's time, lower bound", Origin.CHOSEN, "a step of the grade; no source")
 ] = 0.04
+MEDIUM_SAVED: Annotated[
+    float,
+    About("share of the program's time, expected", Origin.CHOSEN, "less is low where perhaps nothing is saved"),
+] = 0.05
 ATOMIC_FROM: Annotated[
     float,
     About("share of the program's time", Origin.CHOSEN, "a split lock stops all processors: it counts in full earlier"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,9 +13,11 @@ from linemate.sampled.sidecars import sidecar_beside
 from pmu.sidecar import sidecar_of, solo_of, write_sidecar
 from sharing.model.attribution import Attribution
 from sharing.model.errors import Malformed
+from sharing.model.image import Image
 from sharing.model.recorded import Recording
 from sharing.sampled.lineuse.blame import items_of
 from sharing.sampled.speedup.gain import Gain
+from tests.builders.image import Builder
 from tests.builders.levels import LINE, Spent, level, lines_of
 from tests.builders.recordings import recording
 
@@ -30,7 +33,7 @@ def profile(tmp_path: Path) -> Path:
     return path
 
 
-def estimate(profile: Path) -> tuple[Gain, list[str]]:
+def estimate(profile: Path, image: Image | None = None) -> tuple[Gain, list[str]]:
     """What the files around a profile say of its line, and the notes."""
     one = level(SPREAD).attribution
     run = lines_of(level(SPREAD))
@@ -39,7 +42,7 @@ def estimate(profile: Path) -> tuple[Gain, list[str]]:
         assert Path(path) == solo_of(profile)
         return level(ALONE, solo=True).attribution
 
-    gains = GainsOf([sidecar_beside(str(profile))], [one], [run], place)
+    gains = GainsOf([sidecar_beside(str(profile))], [one], [run], place, image)
     gain = gains([(run.lines[0], items_of(run.lines[0]))])
     assert gain is not None
     return gain, gains.notes
@@ -71,6 +74,24 @@ def test_equal_times_of_two_runs_are_a_fixed_time_only_where_all_runs_take_it(
     runs = spread, solo, *(msgspec.structs.replace(one, wall_s=s) for s in walls_s for one in (spread, solo))
     write_sidecar(sidecar_of(profile), msgspec.structs.replace(made, runs=runs))
     assert (estimate(profile)[0].ratio is not None) is known
+
+
+@pytest.mark.parametrize(
+    ("imports", "path", "known"),
+    [
+        ({"pthread_create"}, "/bin/p", True),
+        ({"pthread_create", "clock_gettime"}, "/bin/p", False),
+        ({"pthread_create"}, "/bin/started_by_a_script", False),  # which may say when to end
+    ],
+)
+def test_equal_times_are_chance_where_the_program_cannot_end_by_time(
+    profile: Path, imports: set[str], path: str, known: bool
+) -> None:
+    made = recording()
+    spread, solo = made.runs[0], msgspec.structs.replace(made.runs[1], wall_s=0.5, user_s=0.46)
+    write_sidecar(sidecar_of(profile), msgspec.structs.replace(made, runs=(spread, solo)))
+    image = replace(Builder().image(), path=path, imports=frozenset(imports), needed=("libc.so.6",))
+    assert (estimate(profile, image)[0].ratio is not None) is known
 
 
 def test_a_profile_of_another_tool_gives_a_bound(profile: Path) -> None:

@@ -9,8 +9,11 @@ import pytest
 from sharing.basics import numbers as shared
 from sharing.basics.numbers import described
 from sharing.model.attribution import TouchFlag
+from sharing.model.finding import Severity
 from sharing.model.image import AccessKind
 from sharing.rules import numbers
+from sharing.rules.sampled.base import measured
+from sharing.sampled.speedup.gain import Gain
 from tests.builders.recorded import One, Recorded, ticks
 from tests.rules.test_rules_cases import CASES, findings
 from tests.sampled.test_sampled_verdicts import judged, lock, pair, slots
@@ -173,6 +176,13 @@ def test_a_number_that_rooms_share_decides_a_line(
     assert verdict(recorded()) != before
 
 
+def test_what_a_fix_may_save_with_luck_is_medium_from_a_share_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    gain = Gain(1.07, 1.0, 1.2, "measured")
+    assert measured(Severity.HIGH, gain) is Severity.MEDIUM
+    monkeypatch.setattr(numbers, "MEDIUM_SAVED", 0.1)
+    assert measured(Severity.HIGH, gain) is Severity.LOW
+
+
 def test_every_number_of_rules_is_shown_to_decide_something() -> None:
-    shown = {*OF_LINES, "NUMBER_BYTES", *(row[0] for row in OF_SAMPLES)}
+    shown = {*OF_LINES, "NUMBER_BYTES", "MEDIUM_SAVED", *(row[0] for row in OF_SAMPLES)}
     assert set(described(numbers)) == shown

@@ -43,7 +43,8 @@ def found(gain: Gain | None, *, costly: bool = True) -> Finding:
         (1.05, 1.1, 1.2, "medium", "high"),
         (1.03, 1.03, 1.04, "low", "low"),
         (1.01, 1.2, 1.5, "medium", "medium"),  # expected, and not proven
-        (1.00, 1.05, 1.2, "low", "medium"),
+        (1.00, 1.07, 1.2, "low", "medium"),
+        (1.00, 1.04, 1.2, "note", "low"),  # so little, and not proven
         (1.00, 1.00, 1.50, "note", "low"),  # expected to be nothing
         (1.00, 1.00, 1.03, "note", "low"),
         (1.00, 1.00, 1.02, "note", "note"),

@@ -141,7 +141,7 @@ def measured(severity: Severity, gain: Gain | None) -> Severity:
     low, expected, high = (severity_of(share) for share in gain.saved)
     most = high
     if low is Severity.NOTE:  # perhaps nothing is gained: proof is missing
-        most = min(most, Severity.LOW if expected is Severity.NOTE else Severity.MEDIUM, key=_rank)
+        most = min(most, Severity.LOW if gain.saved[1] < numbers.MEDIUM_SAVED else Severity.MEDIUM, key=_rank)
     least = max(low, expected.lowered(numbers.LESS), key=_rank)
     return min(max(severity, least, key=_rank), most, key=_rank)
 
@@ -199,7 +199,7 @@ def same_bytes(
     """A draft about what the same bytes cost their users: two steps lower, since no layout helps.
 
     Unless the run on one processor shows that keeping the line's items apart helps: then that is what counts.  Where
-    that is expected and may be nothing, it is no note at least.
+    that is expected and may be nothing, it is no note at least, and medium where much is expected.
     """
     cost, gain = line.blame.true, line.gain
     severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=_rank).lowered(numbers.MUCH_LESS)
@@ -208,7 +208,8 @@ def same_bytes(
         if gain.surely_worth_fixing:
             severity, separate = measured(severity, gain), items[:1]
         elif severity_of(gain.saved[1]) is not Severity.NOTE:
-            severity = max(severity, Severity.LOW, key=_rank)
+            much = gain.saved[1] >= numbers.HIGH_FROM
+            severity = max(severity, Severity.MEDIUM if much else Severity.LOW, key=_rank)
     message = wording.message(cost, severity, line, ctx)
     evidence = (split_text(line), *wording.evidence)
     return SampledDraft(rule, severity, verdict, items, separate, message, evidence, cost, advice)

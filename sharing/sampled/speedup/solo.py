@@ -38,12 +38,14 @@ NS = 1e-9
 class Level:
     """One level: its profile, the runs that say how long it takes, and the one that was profiled, which may be of them.
 
-    No run where nothing is known but the profile.
+    No run where nothing is known but the profile.  ``by_time``: the program may end when a time is over rather than
+    when its work is done.
     """
 
     attribution: Attribution
     runs: tuple[RecordedRun, ...] = ()
     profiled: RecordedRun | None = None
+    by_time: bool = True
 
     @property
     def wall_s(self) -> float:
@@ -252,7 +254,7 @@ def work_scale(spread: Level, solo: Level, anchors: tuple[float, float], usual: 
     same = numbers.SAME_WALL * wall + numbers.SAME_WALL_S
     near = abs(wall - solo_wall) < same and max(most - least, solo_most - solo_least) < numbers.RUNS_APART * same
     fixed_time = near and solo_used > numbers.BUSY * solo_wall and used > numbers.SPREADS * wall
-    if not fixed_time or numbers.LEAST_USUAL < usual < numbers.MOST_USUAL:
+    if not (fixed_time and spread.by_time) or numbers.LEAST_USUAL < usual < numbers.MOST_USUAL:
         return Scale(1.0, "the same work")
     if min(anchors) >= numbers.MIN_ANCHOR_S:
         return Scale(
