@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
+import msgspec
 import numpy as np
 
 from elfscan.debug.demangle import demangle
@@ -19,6 +20,7 @@ from sharing.model.image import Image, SectionKind
 from sharing.model.types import TypeKind
 
 _NUMBERED = re.compile(r"\.\d+$")
+_INTO = re.compile(r"\.(?!\d)|\[")  # from a variable to a part of it; a number behind a dot is one of several statics
 _TEMPLATE = re.compile(r"<.*>|\(.*\)")
 
 
@@ -88,15 +90,15 @@ def line_sharing(image: Image, finding: Finding, moved: Participant, line_size: 
 
 def find(image: Image, who: Participant) -> Location | None:
     """The place of a participant by its symbol, None where the binary has none or several of that name."""
-    rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
+    rows, member = _rows_and_member(image, who)
     if len(rows) != 1:
         return None
     start = int(image.variables["address"][rows[0]])
     end = start + int(image.variables["size"][rows[0]])
     align = _asked_alignment(image, rows[0])
-    if not who.member:
+    if not member:
         return Location(start, end, (start, end), align)
-    wanted = re.sub(r"\[\d+\]", "[]", who.member).lstrip(".")
+    wanted = re.sub(r"\[\d+\]", "[]", member).lstrip(".")
     kind = int(image.variables["type"][rows[0]])
     leaves = tuple(image.types.flatten(kind)) if kind >= 0 else ()
     for path in (wanted, *_wrapped(wanted)):
@@ -109,8 +111,8 @@ def find(image: Image, who: Participant) -> Location | None:
 
 def lacks_types(image: Image, who: Participant) -> bool:
     """Whether the binary has the variable and says nothing of its members: it was built without debug information."""
-    rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
-    return bool(who.member) and len(rows) == 1 and int(image.variables["type"][rows[0]]) < 0
+    rows, member = _rows_and_member(image, who)
+    return bool(member) and len(rows) == 1 and int(image.variables["type"][rows[0]]) < 0
 
 
 def _wrapped(path: str) -> tuple[str, ...]:
@@ -123,7 +125,7 @@ def _wrapped(path: str) -> tuple[str, ...]:
 
 def element_bytes(image: Image, who: Participant) -> int:
     """From one element to the next of a variable that is an array, 0 where it is none or is not found."""
-    rows = [row for row in _rows(image, who) if not _is_local_to_thread(image, row)]
+    rows, _ = _rows_and_member(image, who)
     kind = int(image.variables["type"][rows[0]]) if len(rows) == 1 else -1
     core = image.types.strip(kind)[0] if kind >= 0 else -1
     if core < 0 or image.types[core].kind != TypeKind.ARRAY or image.types[core].count <= 0:
@@ -141,6 +143,14 @@ def _asked_alignment(image: Image, row: int) -> int:
 def _is_local_to_thread(image: Image, row: int) -> bool:
     section = int(image.variables["section"][row])
     return section >= 0 and image.sections[section].kind is SectionKind.TLS
+
+
+def _rows_and_member(image: Image, who: Participant) -> tuple[list[int], str]:
+    """The variables that may be the participant's, and its path in them: of some findings the name includes it."""
+    found = _INTO.search(_TEMPLATE.sub(lambda part: "x" * len(part[0]), who.name))
+    end = found.start() if found else len(who.name)
+    rows = _rows(image, msgspec.structs.replace(who, name=who.name[:end]))
+    return [row for row in rows if not _is_local_to_thread(image, row)], who.full_name[end:].lstrip(".")
 
 
 def _rows(image: Image, who: Participant) -> list[int]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import shutil
+import subprocess
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from elfscan.image import read_images
+from linemate.fixing.addresses import find
 from linemate.fixing.bench import Benchmark, Measured, compare
 from linemate.fixing.verify import Fixed, Verified, VerifyOptions, verify
 from linemate.fixing.write import changed_files
@@ -17,7 +20,7 @@ from sharing.fix.edits import Planned, plan_finding
 from sharing.fix.plan import Plan, Planner
 from sharing.fix.style import FixOptions
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, SourceEdit
+from sharing.model.finding import Finding, Participant, SourceEdit
 from tests.fix.program import LONG, ProgramBuilder, array, finding, read
 
 BUILD = "make -s OUT=out CXXFLAGS='-O2 -g' out/slow"
@@ -287,3 +290,27 @@ def test_a_member_in_a_build_without_debug_information_asks_for_it(
     texts = [check.text for check in result.checks]
     assert any("out/slow has no debug information" in text and "build it with -g" in text for text in texts)
     assert not any("has no LOCK_open" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "member"),
+    [("kv::stats.out", ""), ("kv::stats", "out"), ("kv::stats.out", "value")],
+)
+def test_a_member_is_found_however_its_finding_parts_the_name(name: str, member: str, tmp_path: Path) -> None:
+    """A finding about two members of a variable has them in its names, in a namespace or not."""
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    source, made = tmp_path / "a.cc", tmp_path / "a"
+    source.write_text(
+        "struct Own { long value; };\nnamespace kv { struct Stats { Own in, out; } stats; }\n"
+        "long in, out;\nint main() { return int(kv::stats.out.value++ + in + out); }\n"
+    )
+    subprocess.run(["g++", "-g", "-o", str(made), str(source)], check=True)
+    image = next(iter(read_images(str(made), access=False)))
+    who = Participant(name, "0x0", 8, ((0, 8),), "counter", "", member=member, identity="_ZN2kv5statsE")
+    whole = find(image, msgspec.structs.replace(who, name="kv::stats", member=""))
+    place = find(image, who)
+    assert whole is not None
+    assert place is not None
+    assert (place.start, place.end) == (whole.start + 8, whole.start + 16)
+    assert find(image, msgspec.structs.replace(who, name="kv::stats.gone", member="")) is None
