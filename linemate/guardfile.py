@@ -236,17 +236,39 @@ def _finding(guard: PairGuard, first: tuple[int, int], second: tuple[int, int], 
     )
 
 
-def with_edits(held: Iterable[Finding], others: Sequence[Finding]) -> list[Finding]:
-    """The guards' findings with the edits of what the rules say of the same pair, if they say anything of it.
+def with_guards(others: Sequence[Finding], held: Iterable[Finding]) -> list[Finding]:
+    """The rules' findings and the guards': of a pair that both tell of on one line the guard's, with all that is known.
 
-    The edit of source is the other finding's, by whose id ``fix`` knows it.
+    A pair that was separated on purpose is one thing to mend, whatever else can be said of it.
     """
-    known = {frozenset(who.full_name for who in one.participants[:2]): one for one in reversed(others) if one.remedies}
+    # Of several rules' findings the first, which is the worst.
+    known = {_place(one): one for one in reversed(others) if one.verdict is not Verdict.FRAGILE}
+    told: list[Finding] = []
     out = []
     for finding in held:
-        other = known.get(frozenset(who.full_name for who in finding.participants))
-        out.append(finding if other is None else msgspec.structs.replace(finding, remedies=_borrowed(other)))
-    return out
+        other = known.get(_place(finding))
+        if other is not None:
+            told.append(other)
+            finding = _told(finding, other)
+        out.append(finding)
+    return [*(one for one in others if not any(one is each for each in told)), *out]
+
+
+def _place(finding: Finding) -> tuple[str, frozenset[str]]:
+    return finding.line.address, frozenset(who.full_name for who in finding.participants[:2])
+
+
+def _told(guarded: Finding, other: Finding) -> Finding:
+    """The guard's finding with what a rule says of its pair, by whose id ``fix`` knows the edit of source."""
+    return msgspec.structs.replace(
+        other,
+        id=guarded.id,
+        rule=guarded.rule,
+        severity=max(guarded.severity, other.severity, key=lambda severity: severity.rank),
+        message=guarded.message,
+        evidence=(Evidence(other.confidence, f"{other.id}: {other.message}"), *other.evidence, *guarded.evidence),
+        remedies=_borrowed(other),
+    )
 
 
 def _borrowed(other: Finding) -> tuple[Remedy, ...]:

@@ -112,10 +112,10 @@ def audit_image(
         trust += sampled.notes
     guarded: tuple[str, ...] = ()
     if options.guards:
-        from linemate.guardfile import hold, with_edits
+        from linemate.guardfile import hold, with_guards
 
         held = hold(result.image, options.guards)
-        findings += with_edits(held.findings, findings)
+        findings = with_guards(findings, held.findings)
         guarded = tuple(sorted(held.names))
     if not findings and not runs.given and behindpointers.used_by_threads(passes.image, passes.calls):
         notes.append(prefix + behindpointers.NOTE)

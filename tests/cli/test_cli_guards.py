@@ -16,7 +16,7 @@ from linemate.guardfile import PairGuard, asserts_of, guard_file, pairs_of, read
 from reports import EMITTERS
 from reports.brief import rows_of
 from sharing.model.errors import LinemateError
-from sharing.model.finding import GUARDED, Finding, Participant, Severity, SourceEdit
+from sharing.model.finding import GUARDED, Confidence, Finding, Participant, Severity, SourceEdit, Verdict
 from tests.builders.report import REPORT
 
 LOCK, HEAD = "struct lock { long words[4]; } lock", "long head"
@@ -54,20 +54,46 @@ class TestEnforcing:
         assert {who["name"] for who in finding["participants"]} == {"lock", "head"}
         assert "hot-lock-shares-line-0123456789" in finding["message"]
 
-    def test_a_pair_of_which_a_rule_tells_has_its_edit(self) -> None:
-        """That of the rule's finding, whose id ``fix`` knows; what is said of other pairs is none of it."""
+    def test_a_pair_of_which_a_rule_tells_is_one_finding(self) -> None:
+        """The guard's, with what the rule says and its edit, by the id that ``fix`` knows."""
         import msgspec
 
         edit = msgspec.structs.replace(FINDING.remedies[0], edits=(SourceEdit("a.c", 0, 1, ""),))
         told = msgspec.structs.replace(FINDING, remedies=(edit, *FINDING.remedies[1:]))
-        held = msgspec.structs.replace(FINDING, id="guarded-pair-meets-1", remedies=())
-        other = msgspec.structs.replace(held, participants=(held.participants[0], held.participants[0]))
-        found = guardfile.with_edits([held, other], [told])
-        assert found[0].id == held.id
-        assert found[0].remedies[0].text == f"{edit.text} (linemate fix {FINDING.id} shows it as a diff)"
-        assert (found[0].remedies[0].edit, found[0].remedies[0].edits) == (edit.edit, ())
-        assert found[1] == other
-        assert guardfile.with_edits([held], []) == [held]
+        bare = [msgspec.structs.replace(who, readers=(), writers=(), lockers=()) for who in FINDING.participants[:2]]
+        held = msgspec.structs.replace(
+            FINDING,
+            id="guarded-pair-meets-1",
+            rule=GUARDED,
+            severity=Severity.HIGH,
+            confidence=Confidence.LAYOUT,
+            message="kept apart",
+            participants=tuple(bare),
+            evidence=FINDING.evidence[:1],
+            remedies=(),
+        )
+        (found,) = guardfile.with_guards([told], [held])
+        assert (found.id, found.rule, found.message) == (held.id, GUARDED, "kept apart")
+        assert (found.severity, found.confidence) == (FINDING.severity, FINDING.confidence)
+        assert found.participants == FINDING.participants
+        assert found.evidence[0].text == f"{FINDING.id}: {FINDING.message}"
+        assert found.evidence[1:] == (*FINDING.evidence, *held.evidence)
+        assert found.remedies[0].text == f"{edit.text} (linemate fix {FINDING.id} shows it as a diff)"
+        assert (found.remedies[0].edit, found.remedies[0].edits) == (edit.edit, ())
+
+    def test_what_is_said_of_another_pair_or_line_is_no_guards(self) -> None:
+        import msgspec
+
+        held = msgspec.structs.replace(FINDING, id="guarded-pair-meets-1", rule=GUARDED, remedies=())
+        first = FINDING.participants[0]
+        others = [
+            msgspec.structs.replace(FINDING, id="a-1", participants=(first, first)),
+            msgspec.structs.replace(FINDING, id="b-1", line=msgspec.structs.replace(FINDING.line, address="0x40")),
+            msgspec.structs.replace(FINDING, id="c-1", verdict=Verdict.FRAGILE),
+        ]
+        assert guardfile.with_guards(others, [held]) == [*others, held]
+        assert guardfile.with_guards([], [held]) == [held]
+        assert guardfile.with_guards(others, []) == others
 
     def test_a_pair_on_neighbouring_lines_is_none(self, tmp_path: Path, guards: Path) -> None:
         binary = program(tmp_path, "apart", f"{LOCK} {APART} = {{{{1}}}}", f"{HEAD} {APART} = 1")
