@@ -69,6 +69,8 @@ def makes_objects(name: str) -> bool:
     return name.startswith(_NEW) or (lowered.endswith(_MAKERS) and not lowered.endswith((*_OTHERS, "posix_memalign")))
 
 
+_LTO = ".gnu.lto_"  # sections of GCC's own code (gcc/lto-section-names.h); beside machine code with -ffat-lto-objects
+
 # Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
 _WANTED = (SectionKind.WRITABLE, SectionKind.RELRO)
 
@@ -93,11 +95,17 @@ class Accesses(msgspec.Struct, frozen=True):
 
 
 class AccessScan:
-    """A running scan, or the reason why there is none.  A context: leaving it ends the helper."""
+    """A running scan, or the reason why there is none.  A context: leaving it ends the helper.
 
-    def __init__(self, job: ScanJob | None, reason: str, names: tuple[str, str] = ("", "")) -> None:
+    ``failed``: there is code that could not be scanned.
+    """
+
+    def __init__(
+        self, job: ScanJob | None, reason: str, names: tuple[str, str] = ("", ""), *, failed: bool = False
+    ) -> None:
         self._job = job
         self._reason = reason
+        self._failed = failed
         self._names = names  # what the helper calls the file, and what the user does
 
     def __enter__(self) -> Self:
@@ -110,7 +118,7 @@ class AccessScan:
     def result(self) -> Accesses:
         """The tables.  A helper that failed on this file leaves them empty, with its reason as a note."""
         if self._job is None:
-            return Accesses(notes=(self._reason,) if self._reason else ())
+            return Accesses(notes=(self._reason,) if self._reason else (), failed=self._failed)
         try:
             found = self._job.result()
         except LinemateError as error:
@@ -151,6 +159,10 @@ def start_access(
         return AccessScan(None, f"access sites are not read on {arch.name}: layout only")
     ranges = [(s, offset) for s, offset in zip(sections, program.file_offsets, strict=True) if s.size and offset >= 0]
     code = [(s.address, offset, s.size) for s, offset in ranges if s.kind is SectionKind.CODE]
+    if not code and any(name.startswith(_LTO) for name in program.elf.section_names):
+        return AccessScan(
+            None, "compiled with -flto: code is made at the link, audit what is linked of it", failed=True
+        )
     if not code:
         return AccessScan(None, "no code in this file: access sites not read")
     data = [(s.address, s.size) for s in sections if s.kind in _WANTED and s.size]

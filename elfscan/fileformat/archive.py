@@ -20,6 +20,7 @@ Array = npt.NDArray[Any]
 ARCHIVE, THIN = b"!<arch>\n", b"!<thin>\n"
 HEADER_BYTES = 60
 MAX_MEMBERS = 1_000_000
+_PACKAGE = "debian-binary"  # the first member of a Debian package (deb(5))
 _TABLES = ("/", "//", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64")
 
 
@@ -99,6 +100,8 @@ def elf_entries(path: str, data: Array) -> tuple[list[Entry], tuple[str, ...]]:
             chosen.append(entry)
         else:
             others.append(entry.name)
+    if not chosen and listed[0].name == _PACKAGE:
+        raise Unrecognized(path, "a Debian package: unpack it (dpkg-deb -x FILE FOLDER) and audit the folder")
     if not chosen:
         raise Unrecognized(path, f"none of the archive's {len(listed)} members is an ELF file")
     if not others:

@@ -25,6 +25,9 @@ from sharing.model.inputs import map_input
 Array = npt.NDArray[Any]
 
 MAGIC = b"\x7fELF"
+# What people take for object files, by its first bytes (LLVM's BitCodeFormat: its magic number, or a wrapper's).
+_BITCODE = ": LLVM bitcode, of which code is made at the link (-flto): audit what is linked of it"
+_OTHERS = {b"BC\xc0\xde": _BITCODE, b"\xde\xc0\x17\x0b": _BITCODE}
 MAX_SECTIONS = 250_000  # clang -ffunction-sections makes 100k; beyond this a header lies
 MAX_NAME_BYTES = 64 << 20  # of all section names: thousands may share one long string
 MAX_NOTE_SECTIONS = 1000
@@ -103,7 +106,7 @@ class ElfFile:
     def _read_header(self) -> Header:
         ident = self.data[:16].tobytes()
         if ident[:4] != MAGIC[: len(ident)] or not ident:
-            raise Unrecognized(self.label, "not an ELF file")
+            raise Unrecognized(self.label, f"not an ELF file{_OTHERS.get(ident[:4], '')}")
         if len(ident) < 16:
             raise self.malformed(len(ident), "the file ends inside the ELF identification")
         if ident[4] not in (1, 2):
