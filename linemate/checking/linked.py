@@ -111,7 +111,7 @@ def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Fin
         known = code.get(fingerprint(finding))
         if known is None or known.severity.rank < finding.severity.rank:
             code[fingerprint(finding)] = finding
-    kept = [_raised(finding, code.pop(fingerprint(finding), None)) for finding in source]
+    kept = [_with_code(finding, code.pop(fingerprint(finding), None)) for finding in source]
     for finding in code.values():
         if finding.severity.rank < LISTED.rank:
             continue
@@ -121,13 +121,16 @@ def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Fin
     return sorted(kept, key=lambda finding: -finding.severity.rank)
 
 
-def _raised(finding: Finding, code: Finding | None) -> Finding:
-    """At the code's severity where it is higher, and as well known."""
-    if code is None or code.severity.rank <= finding.severity.rank or code.confidence.rank < finding.confidence.rank:
+def _with_code(finding: Finding, code: Finding | None) -> Finding:
+    """At the higher severity of the two, where they are known equally well; that an audit says another is evidence."""
+    if code is None or code.severity is finding.severity or code.confidence.rank < finding.confidence.rank:
         return finding
-    why = f"the linked program: {code.severity.value}, of source alone {finding.severity.value}; {code.message}"
+    why = f"{code.severity} by the linked code, {finding.severity} by the source: the higher counts"
+    if code.severity.rank > finding.severity.rank:
+        why = f"{why}; {code.message}"
+    severity = max(code.severity, finding.severity, key=lambda severity: severity.rank)
     return msgspec.structs.replace(
-        finding, severity=code.severity, evidence=(*finding.evidence, Evidence(code.confidence, why))
+        finding, severity=severity, evidence=(Evidence(code.confidence, why), *finding.evidence)
     )
 
 

@@ -142,6 +142,11 @@ def test_one_finding_has_the_severity_of_the_side_that_says_more() -> None:
     for source, code in ((mild, severe), (severe, mild)):
         (one,) = joined((source,), (code,))
         assert one.severity is Severity.HIGH
+        # Who audits the program sees the other one under the same id.
+        said = f"{code.severity} by the linked code, {source.severity} by the source: the higher counts"
+        assert one.evidence[0].text.startswith(said)
+    (one,) = joined((mild,), (mild,))
+    assert one.evidence == ()
 
 
 def test_code_that_is_less_sure_changes_nothing() -> None:
