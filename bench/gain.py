@@ -22,9 +22,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from bench.gaintable import SEVERITIES, WORTH_FIXING, Estimate, Round, rows_of, table
 from bench.measure import Unavailable, raise_priority, run, run_closely
@@ -44,13 +46,14 @@ def measure(rounds: int) -> list[str]:
     """The table, and whether the limits held.
 
     LINEMATE_GAIN names programs, all without it; LINEMATE_GAIN_ROUNDS a file that each round is added to as soon as it
-    is made: the table is of all that it holds.  With no rounds nothing is run.
+    is made: the table is of all that it holds.  With no rounds nothing is run.  LINEMATE_GAIN_KEEP names a folder where
+    programs, recordings and rounds stay: with no rounds its recordings are judged anew, by the linemate of today.
     """
+    out, wanted = kept_folder(WORK / "gain"), os.environ.get("LINEMATE_GAIN", "").split()
     if not rounds:
-        return table(rows_of(list(_read(kept_rounds()))))
-    out = WORK / "gain"
+        return table(rows_of(kept(out, wanted)))
     every = build(out)
-    names = os.environ.get("LINEMATE_GAIN", "").split() or every
+    names = wanted or every
     if unknown := set(names) - set(every):
         raise Unavailable(f"no program is called {', '.join(sorted(unknown))}")
     return table(rows_of(rounds_of(names, rounds, out)))
@@ -80,16 +83,35 @@ def rounds_of(names: Sequence[str], rounds: int, out: Path) -> list[Round]:
     return made
 
 
+def kept_folder(usual: Path) -> Path:
+    """Where programs and recordings lie."""
+    folder = Path(os.environ.get("LINEMATE_GAIN_KEEP") or usual)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def kept_rounds() -> Path:
     """The file of rounds, which holds none where nobody named one."""
-    return Path(os.environ.get("LINEMATE_GAIN_ROUNDS") or os.devnull)
+    folder = os.environ.get("LINEMATE_GAIN_KEEP")
+    return Path(os.environ.get("LINEMATE_GAIN_ROUNDS") or (Path(folder) / "rounds.jsonl" if folder else os.devnull))
+
+
+def kept(folder: Path, wanted: Sequence[str]) -> list[Round]:
+    """The rounds of earlier runs, of the programs that are wanted or of all, each with what is predicted of it now."""
+    return [_anew(one, folder) for one in _read(kept_rounds()) if not wanted or one.name in wanted]
+
+
+def _anew(one: Round, folder: Path) -> Round:
+    """Judged again where its recording is still there."""
+    profile = folder / one.profile
+    if not one.profile or not profile.is_file():
+        return one
+    return replace(one, estimate=predict(folder / one.name, profile))
 
 
 def _read(path: Path) -> Iterable[Round]:
     for line in path.read_text().splitlines() if path.exists() else ():
-        fields = json.loads(line)
-        fields["estimate"] = Estimate(**fields["estimate"]) if fields["estimate"] else None
-        yield Round(**fields)
+        yield msgspec.json.decode(line, type=Round)
 
 
 def build(out: Path) -> list[str]:
@@ -132,7 +154,12 @@ def _one_round(name: str, number: int, out: Path, event: str) -> tuple[Round, st
     second = half()
     changed = max(first, second) > CHANGED * min(first, second)
     of = tuple(times[before]), tuple(times[after])
-    return Round(name, *of, estimate, disturbed or any(noisy), changed), event
+    return Round(name, *of, estimate, disturbed or any(noisy), changed, _profile(before, number).name), event
+
+
+def _profile(program: Path, number: int) -> Path:
+    """Where the recording of a round lies."""
+    return program.with_name(f"{program.name}.{number}.data")
 
 
 def _time(program: Path) -> tuple[float, bool]:
@@ -149,7 +176,7 @@ def _time(program: Path) -> tuple[float, bool]:
 
 def _predicted(program: Path, number: int, event: str) -> tuple[Estimate, str, bool]:
     """A recording and what an audit says of it; the event; whether others took processor time meanwhile."""
-    profile = program.with_name(f"{program.name}.{number}.data")
+    profile = _profile(program, number)
     options = ["-q", "--solo", "--runs", str(RUNS), "--period", _PERIOD_NS, "-o", str(profile)]
     for _ in range(_TRIES):
         done = run(linemate("record", *options, *(["--event", event] if event else []), "--", str(program)))

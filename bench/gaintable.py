@@ -40,6 +40,7 @@ class Round:
     estimate: Estimate | None  # none where nothing was recorded
     disturbed: bool
     changed: bool = False  # runs before and after the recording disagree
+    profile: str = ""  # the recording's file, in the folder of the programs
 
     @property
     def gain(self) -> float:

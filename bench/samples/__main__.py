@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from bench import gain, gaintable
 from bench.measure import Unavailable, raise_priority
 from bench.samples.programs import Program, build, programs
-from bench.samples.score import Scored, record_and_score
+from bench.samples.score import Scored, judge, profile_of, record
 
 
 def main() -> int:
@@ -28,7 +29,10 @@ def main() -> int:
         "--rounds",
         type=int,
         default=5,
-        help="of --gain: both builds in turns (default: 5); 0: the table of those in LINEMATE_GAIN_ROUNDS",
+        help="of --gain: both builds in turns (default: 5); 0: the table of those that are kept",
+    )
+    parser.add_argument(
+        "--keep", metavar="DIR", help="builds and recordings stay there; one that is there is judged anew, not recorded"
     )
     options = parser.parse_args()
     table = programs()
@@ -38,8 +42,10 @@ def main() -> int:
     raise_priority()
     load, day = os.getloadavg()[0], datetime.datetime.now(tz=datetime.UTC).date()
     with tempfile.TemporaryDirectory(prefix="samples-") as name:
+        folder = Path(options.keep or name)
+        folder.mkdir(parents=True, exist_ok=True)
         try:
-            lines = _gains(chosen, Path(name), options.rounds) if options.gain else [_scores(chosen, Path(name))]
+            lines = _gains(chosen, folder, options.rounds) if options.gain else [_scores(chosen, folder)]
         except Unavailable as error:
             parser.exit(1, f"{error}\n")
     print(f"{day}, load {load:.1f}:", *lines, sep=" " if len(lines) == 1 else "\n")
@@ -51,10 +57,12 @@ def _scores(chosen: Sequence[Program], folder: Path) -> str:
     scored: list[Scored] = []
     for program in chosen:
         for options in program.builds:
-            binary = folder / Path(program.source).stem
+            binary = folder / re.sub(r"[^\w.]+", "-", f"{Path(program.source).stem} {options}")
             try:
-                build(program, options, binary)
-                scored.append(record_and_score(program, binary))
+                if not profile_of(binary).exists():
+                    build(program, options, binary)
+                    record(binary)
+                scored.append(judge(program, binary))
             except Unavailable as error:
                 print(f"{program.source}, {options}: {error}", file=sys.stderr)
                 continue
@@ -71,9 +79,12 @@ def _scores(chosen: Sequence[Program], folder: Path) -> str:
 
 def _gains(chosen: Sequence[Program], folder: Path, rounds: int) -> list[str]:
     """The table of bench.gain, of the first build of each program that has a twin."""
+    folder = gain.kept_folder(folder)
+    if not rounds:
+        return gaintable.table(gaintable.rows_of(gain.kept(folder, [Path(one.source).stem for one in chosen])))
     names = []
     for program in chosen:
-        if not program.mended or not rounds:
+        if not program.mended:
             continue
         first, name = program.builds[0], Path(program.source).stem
         try:

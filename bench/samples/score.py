@@ -47,14 +47,23 @@ class Scored:
         return ", ".join([*parts, *(f"ACCUSED: {one}" for one in self.others)])
 
 
-def record_and_score(program: Program, binary: Path) -> Scored:
-    """Records one run and audits it."""
-    profile = binary.with_suffix(".data")
-    options = ["-q", "--heap", "--frequency", FREQUENCY_HZ, "-o", str(profile)]
+def profile_of(binary: Path) -> Path:
+    """Where its recording lies."""
+    return binary.with_name(f"{binary.name}.data")
+
+
+def record(binary: Path) -> None:
+    """One run, with samples and the places of allocations."""
+    options = ["-q", "--heap", "--frequency", FREQUENCY_HZ, "-o", str(profile_of(binary))]
     done = run(linemate("record", *options, "--", str(binary)))
     if done.returncode:
         raise Unavailable(f"nothing is recorded: {done.stderr.strip()[-200:]}")
-    line = linemate("audit", str(binary), "--samples", str(profile), "--min-severity", "note", "--format", "json")
+
+
+def judge(program: Program, binary: Path) -> Scored:
+    """An audit of its recording against the truth."""
+    profile = str(profile_of(binary))
+    line = linemate("audit", str(binary), "--samples", profile, "--min-severity", "note", "--format", "json")
     done = run(line, keep_output=True)
     if done.returncode not in AUDIT_EXITS:
         raise Unavailable(f"the audit does not run: {done.stderr.strip()[-200:]}")

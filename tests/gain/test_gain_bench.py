@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
+from bench import gain as bench_gain
 from bench.gaintable import Estimate, Round, Row, rows_of, table
 
 NOTHING = Estimate()
@@ -104,3 +108,18 @@ def test_the_interval_knows_no_loss() -> None:
 )
 def test_verdicts_are_counted_by_what_fixing_gained(gain: float, severity: str, text: str) -> None:
     assert has(table(rows_of([a_round(gain, predicted(1.2, severity))])), text)
+
+
+def test_recordings_that_were_kept_are_judged_by_the_linemate_of_today(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [replace(a_round(2.0, predicted(9.0), name=name), profile=f"{name}.0.data") for name in ("here", "lost")]
+    (tmp_path / "here.0.data").touch()
+    (tmp_path / "rounds.jsonl").write_text("".join(json.dumps(asdict(one)) + "\n" for one in made))
+    monkeypatch.setenv("LINEMATE_GAIN_KEEP", str(tmp_path))
+    monkeypatch.setattr(
+        bench_gain, "predict", lambda program, _profile: predicted(2.0 if program.name == "here" else 0)
+    )
+    ratios = {one.name: one.estimate.ratio for one in bench_gain.kept(tmp_path, []) if one.estimate}
+    assert ratios == {"here": 2.0, "lost": 9.0}
+    assert [one.name for one in bench_gain.kept(tmp_path, ["here"])] == ["here"]
