@@ -125,11 +125,19 @@ def _fault_of_runs(recording: Recording) -> str:
         times = (run.wall_s, run.user_s, run.system_s, run.background_s)
         if not all(0 <= seconds < math.inf for seconds in times):
             return f"runs[{number}]: a time is not one"
+        if not _are_durations(run.transfer_ns):
+            return f"runs[{number}]: transfer_ns is no list of durations"
         if run.metric is not None and not math.isfinite(run.metric):
             return f"runs[{number}]: metric is not a number"
         if run.metric is not None and not recording.metric:
             return f"runs[{number}]: a metric without a name"
+    if not _are_durations(recording.transfers_ns):
+        return "transfers_ns is no list of durations"
     return "" if 0 <= recording.wall_s < math.inf else "wall_s is not a time"
+
+
+def _are_durations(figures: tuple[float, ...]) -> bool:
+    return len(figures) <= _MAX_TABLE and all(0 < one < math.inf for one in figures)
 
 
 def _fault_of_overhead(recording: Recording) -> str:

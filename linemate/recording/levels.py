@@ -18,6 +18,7 @@ from linemate.recording.probedheap import ProbedHeap
 from linemate.turns import BackgroundLoad, metric_of
 from pmu.profilefile import Files
 from pmu.record import NOTHING, Beside, Plan, Recorded, record_command, run_watched
+from pmu.transfers import transfer_ns
 from pmu.workload import Processors, find_command
 from sharing.model.plural import count
 from sharing.model.recorded import RecordedRun
@@ -71,8 +72,10 @@ class Runner:
                 within_s = _most_alone_s(done.runs) if level.alone else math.inf
                 if several:
                     say(_progress(level, number, self.options.runs, within_s))
-                background, profile = BackgroundLoad(), level.name not in done.profiled
+                profile, before = level.name not in done.profiled, self._transfer(level)
+                background = BackgroundLoad()
                 recorded = self._run(level, within_s, profile=profile)
+                background_s = background.seconds()
                 if recorded.late:
                     say(_late(done.runs[0], within_s))
                     levels = [other for other in levels if other != level]
@@ -80,10 +83,16 @@ class Runner:
                     continue
                 if profile:
                     done.profiled[level.name] = recorded, len(done.runs)
-                done.runs.append(self._row(level, recorded, background.seconds(), echo))
+                transfers = (*before, *self._transfer(level))
+                done.runs.append(self._row(level, recorded, background_s, transfers, echo))
                 if recorded.interrupted:
                     return done
         return done
+
+    def _transfer(self, level: _Level) -> tuple[float, ...]:
+        """How long a line takes between processors now, where levels are compared and lines travel."""
+        taken = transfer_ns(level.cpus) if self.options.solo and not level.alone else 0.0
+        return (taken,) if taken > 0 else ()
 
     def _levels(self) -> list[_Level]:
         everywhere = tuple(sorted(os.sched_getaffinity(0)))
@@ -113,7 +122,9 @@ class Runner:
         preloaded = f"{self.heap_recorder}:{others}" if others else str(self.heap_recorder)
         return Beside({"LD_PRELOAD": preloaded, "LINEMATE_HEAP": str(logs.absolute())})
 
-    def _row(self, level: _Level, recorded: Recorded, background_s: float, echo: Say) -> RecordedRun:
+    def _row(
+        self, level: _Level, recorded: Recorded, background_s: float, transfers: tuple[float, ...], echo: Say
+    ) -> RecordedRun:
         ended, options = recorded.ended, self.options
         assert ended is not None
         metric = None
@@ -122,7 +133,15 @@ class Runner:
             if ended.status == 0 and not recorded.interrupted:
                 metric = metric_of(ended.output, options.metric, options.command[0])
         return RecordedRun(
-            level.name, level.cpus, ended.wall_s, ended.user_s, ended.system_s, background_s, ended.status, metric
+            level.name,
+            level.cpus,
+            ended.wall_s,
+            ended.user_s,
+            ended.system_s,
+            background_s,
+            ended.status,
+            metric,
+            transfers,
         )
 
 

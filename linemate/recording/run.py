@@ -17,6 +17,7 @@ from linemate.recording.choice import choose, event_lines, frequency_of, recorde
 from linemate.recording.levels import LOGS, Runner, Runs
 from linemate.recording.options import RecordOptions, Say
 from linemate.recording.probedheap import ProbedHeap, needs_probes
+from linemate.recording.transfers import seen_transfers
 from linemate.version import __version__
 from pmu import read_samples
 from pmu.events import TIMER, Addresses
@@ -80,6 +81,7 @@ def record(options: RecordOptions, say: Say, echo: Say) -> Recording:
             overhead,
             heap,
             options.ignore_affinity,
+            seen_transfers(done.runs),
         )
         _keep(files, recording, list(done.profiled))
     return recording

@@ -9,6 +9,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
 from linemate.sampled.sidecars import Sidecar
 from pmu.profilefile import digest
@@ -53,6 +54,8 @@ class GainsOf:
             if image is not None and _ends_with_its_work(image, sidecar.recording):
                 spread = dataclasses.replace(spread, by_time=False)
             solo = self._solo(sidecar.profile, sidecar.recording, attribute)
+            if solo is not None and spread.distances:
+                self.notes.append(f"{sidecar.profile}: {_apart(spread)}")
             gains = Gains(spread, run.lines, solo)
             if solo is not None:
                 self._gains.insert(0, gains)
@@ -88,6 +91,15 @@ def _ends_with_its_work(image: Image, recording: Recording | None) -> bool:
     return own == os.path.basename(image.path) and not may_end_by_time(image)
 
 
+def _apart(level: Level) -> str:
+    """That the machine has states which these runs did not meet."""
+    least, most = min(level.transfers_ns), max(level.transfers_ns)
+    return (
+        f"a line took {median(level.transfers):.0f} ns from one processor to another while this was recorded, and "
+        f"{least:.0f} to {most:.0f} ns at other times since the machine started: what is gained changes with that"
+    )
+
+
 def _level(placed: Attribution, recording: Recording | None, name: str) -> Level:
     """The runs that say how long a level takes are those without a profile, where there are any."""
     profile = recording.profile(name) if recording is not None else None
@@ -96,4 +108,4 @@ def _level(placed: Attribution, recording: Recording | None, name: str) -> Level
     profiled = recording.runs[profile.run]
     runs = tuple(run for run in recording.runs if run.level == name)
     timed = tuple(run for run in runs if run is not profiled)
-    return Level(placed, timed or runs, profiled)
+    return Level(placed, timed or runs, profiled, transfers_ns=recording.transfers_ns)

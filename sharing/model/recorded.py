@@ -67,6 +67,7 @@ class RecordedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     background_s: float  # processor time that everything else took meanwhile
     status: int  # exit code, or minus the signal that ended it
     metric: float | None
+    transfer_ns: tuple[float, ...] = ()  # that a line took from one processor to another, before and after the run
 
     @property
     def processors_left(self) -> float:
@@ -114,6 +115,7 @@ class Recording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     overhead: tuple[MeasuredOverhead, ...]
     heap: RecordedHeap | None = None
     affinity_ignored: bool = False  # in the runs on one processor: what the command bound its threads to
+    transfers_ns: tuple[float, ...] = ()  # the shortest and the longest that recordings saw since the machine started
 
     def profile(self, level: str) -> RecordedProfile | None:
         return next((profile for profile in self.profiles if profile.level == level), None)

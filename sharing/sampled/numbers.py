@@ -171,6 +171,15 @@ QUIET_ODDS: Annotated[
         "testdata/programs/gain",
     ),
 ] = 0.35
+FARTHER: Annotated[
+    float,
+    About(
+        "ratio of two times that a line took between processors",
+        Origin.MEASURED,
+        "25 and 155 ns by turns on a virtual machine whose host moves its processors; measurements of one state differ "
+        "by less than a third",
+    ),
+] = 2.0
 STEP_SAMPLES: Annotated[
     float, About("usual distances of samples", Origin.CHOSEN, "in a moment of the run: most have a sample")
 ] = 2.0

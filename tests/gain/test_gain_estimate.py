@@ -280,3 +280,47 @@ def test_the_wait_of_a_store_may_show_on_what_comes_after_it() -> None:
     assert stored.ratio == pytest.approx(1.0, abs=0.03)
     assert stored.high > 2.4, "all of 0.85 s but 0.35 s"
     assert updated.high < 1.5
+
+
+def while_lines_took(*taken_ns: float, seen_ns: tuple[float, ...], user_s: tuple[float, ...] = ()) -> Gain:
+    """Of two counters, in runs during which lines took so long, on a machine where they took from one to the other."""
+    one = level(two_counters(0.15))
+    figures = user_s or (one.runs[0].user_s,) * len(taken_ns)
+    runs = tuple(
+        msgspec.structs.replace(one.runs[0], user_s=s, transfer_ns=(taken, taken))
+        for s, taken in zip(figures, taken_ns, strict=True)
+    )
+    lines = lines_of(one).lines
+    found = Gains(replace(one, runs=runs, transfers_ns=seen_ns), lines, level(two_counters(0.05), solo=True)).of(
+        lines[0]
+    )
+    assert found is not None
+    return found
+
+
+def test_a_gain_is_that_of_the_state_of_the_machine_and_there_may_be_others() -> None:
+    same = while_lines_took(25.0, 25.0, 25.0, seen_ns=(25.0, 25.0))
+    assert same.ratio == pytest.approx(0.65 / 0.55, rel=0.03)
+    assert not same.uncertain
+    farther = while_lines_took(25.0, 25.0, 25.0, seen_ns=(25.0, 150.0))
+    assert farther.ratio == same.ratio
+    assert farther.high > (0.55 + 6 * 0.1) / 0.55, "what a line cost, for six times as long"
+    assert "how far the processors are from each other" in farther.sentence
+    nearer = while_lines_took(150.0, 150.0, 150.0, seen_ns=(25.0, 150.0))
+    assert nearer.low < (0.55 + 0.1 / 6) / 0.55 * 1.01
+    assert nearer.high < farther.high
+
+
+def test_a_machine_that_varies_a_little_has_one_state() -> None:
+    one, other = (while_lines_took(25.0, 30.0, 35.0, seen_ns=seen) for seen in ((25.0, 35.0), (20.0, 45.0)))
+    assert (one.low, one.high) == (other.low, other.high)
+
+
+def test_any_state_that_runs_met_may_be_met_again() -> None:
+    """Three of four runs had a state, so that the median is sure; the fourth is no error."""
+    runs = (1.3, 1.3, 1.3, 2.2)
+    unknown = while_lines_took(25.0, 25.0, 25.0, 25.0, seen_ns=(25.0, 25.0), user_s=runs)
+    met = while_lines_took(25.0, 25.0, 25.0, 150.0, seen_ns=(25.0, 150.0), user_s=runs)
+    assert met.high > 2.2 / 1.1 * 0.98
+    assert met.high > unknown.high
+    assert met.low > unknown.low, "and none had less"

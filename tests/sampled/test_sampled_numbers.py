@@ -28,7 +28,7 @@ from tests.builders.levels import Spent, level, lines_of
 from tests.builders.recorded import LINE, One, Recorded, attribution, ticks
 from tests.builders.recordings import recording
 from tests.gain.test_gain_estimate import Code as WaitingCode
-from tests.gain.test_gain_estimate import gain_of, slots, two_counters
+from tests.gain.test_gain_estimate import gain_of, slots, two_counters, while_lines_took
 from tests.gain.test_gain_latency import floor_of
 from tests.gain.test_gain_timeline import run
 from tests.sampled.test_sampled_lines import Code
@@ -230,6 +230,7 @@ OF_SAMPLES: list[Row] = [
     ("WORTH_FIXING", 1.2, lambda: Gain(1.05, 1.0, 1.1, "").worth_fixing),
     ("UNCERTAIN", 1.01, lambda: Gain(1.2, 1.1, 1.3, "", doubt="a reason").sentence),
     ("LEAST_SPREAD", 0.5, gain),
+    ("FARTHER", 10.0, lambda: while_lines_took(25.0, seen_ns=(25.0, 150.0))),
     ("MORE_RUNS", 100, lambda: by_metric(1.0, 1.0, 1.0)),
     ("MIN_CARRIED", 4, lambda: tuple(found(two_accesses(), [lost(), told(), told(), told()]))),
     ("MIN_REPEATED", 17, lambda: tuple(found(two_accesses(kept=WordSet.REPEATED), [lost(), *[told()] * 16]))),

@@ -110,9 +110,11 @@ class _Variation:
     in_step: bool = False
     by_stores: bool = False  # what waits are stores, though it shows on what comes after them
     waits_stay: bool = False  # time in the kernel
+    distance: float = 1.0  # how many times as long a line takes from one processor to another
 
 
 _RUNS_DIFFER = "how much runs differ"
+_FARTHER = "how far the processors are from each other, which changes"
 # What is uncertain of every estimate, in words, and both ends of it or the one.
 _DOUBTS = (
     ("how much of the sharing is meant", _Variation(odds=1)),
@@ -189,18 +191,19 @@ class Gains:
         if self._solo is None or not self._scale.how:
             return self._bound(known)
         assert self._solo_level is not None
-        up, solo_up = _spread_of(self._level, 0.0), _spread_of(self._solo_level, self._scale.doubt)
+        less, more = _spread_of(self._level, 0.0)
+        solo_less, solo_more = _spread_of(self._solo_level, self._scale.doubt)
         middle = self._ratio(left, _Variation())
         of_runs = (
-            _Variation(spread=1 / up),
-            _Variation(spread=up),
-            _Variation(solo=solo_up),
-            _Variation(solo=1 / solo_up),
+            _Variation(spread=1 / less),
+            _Variation(spread=more),
+            _Variation(solo=solo_more),
+            _Variation(solo=1 / solo_less),
         )
-        away = {
-            (why, one): math.log(self._ratio(left, one) / middle)
-            for why, one in (*((_RUNS_DIFFER, one) for one in of_runs), *_DOUBTS)
-        }
+        # What hides behind other work while lines come quickly shows where they take longer.
+        farther = (_Variation(distance=one, count=int(one > 1)) for one in self._level.distances)
+        doubts = (*((_RUNS_DIFFER, one) for one in of_runs), *((_FARTHER, one) for one in farther), *_DOUBTS)
+        away = {(why, one): math.log(self._ratio(left, one) / middle) for why, one in doubts}
         how = f"against the run on one processor, {self._scale.how}"
         low, high = (middle * math.exp(sign * _together(away.values(), sign)) for sign in (-1, 1))
         doubt, _ = max(away, key=lambda key: abs(away[key]))
@@ -286,20 +289,23 @@ class Gains:
         before = self._before * variation.spread
         counted = variation.count * shared.Z_95 * self._deviation_s(excess, total > 0)
         excess = np.clip(excess + counted, 0.0, before)
+        longer = np.where(total > 0, excess * (variation.distance - 1), 0.0)
+        excess, was = excess + longer, 1 + longer / np.maximum(before, 1e-12)
         saved = excess * own / np.maximum(total, 1e-12)
         if variation.unexplained:
             saved = self._with_unexplained(excess, saved, own, total)
-        kept = np.clip(1 - saved / np.maximum(before, 1e-12), 0.0, 1.0)
+        kept = np.clip(was - saved / np.maximum(before, 1e-12), 0.0, was)
         # Threads that hold a lock for less time also wait for it less.
         freed_of = saved.reshape(-1, self._size).sum(axis=1) / np.maximum(
             excess.reshape(-1, self._size).sum(axis=1), 1e-12
         )
         kernel = np.clip(1 - self._kernel_excess() * freed_of * (not variation.waits_stay), 0.0, 1.0)
-        return self._speedup(np.concatenate([kept, kernel]), in_step=variation.in_step)
+        was, kept = np.concatenate([was, np.ones(len(kernel))]), np.concatenate([kept, kernel])
+        return self._speedup(was, kept, in_step=variation.in_step)
 
-    def _speedup(self, kept: Column, *, in_step: bool = False) -> float:
-        """Wall time as it is over wall time with that share ``kept`` of each group, both by the same model."""
-        one, other = self._timeline.walls(np.ones(len(kept))), self._timeline.walls(kept)
+    def _speedup(self, was: Column, kept: Column, *, in_step: bool = False) -> float:
+        """Wall time before over wall time after, each with that share of what was measured, by the same model."""
+        one, other = self._timeline.walls(was), self._timeline.walls(kept)
         # Loading the program and ending it take time without a sample.
         rest_s = max(self._level.wall_s - self._timeline.span_s, 1e-9)
         if in_step:
@@ -369,7 +375,8 @@ class Gains:
         group, weight = (self._cell % self._groups)[here], (self._weight * (1 - floor[line]))[here]
         saved = np.bincount(group, weight, self._groups) + self._late(known)
         kept = np.clip(1 - saved / np.maximum(self._before, 1e-12), 1e-3, 1.0)
-        most = self._speedup(np.concatenate([kept, np.ones(len(self._threads) + 1)]))
+        kept = np.concatenate([kept, np.ones(len(self._threads) + 1)])
+        most = self._speedup(np.ones(len(kept)), kept)
         if self._solo is not None:
             how, ask = "upper bound: how much work each run did is not known", "`record --metric` would tell"
         elif floor[known].any():
@@ -447,10 +454,11 @@ def _line_of(rows: Column, lines: Sequence[LineUse], size: int) -> Column:
     return out
 
 
-def _spread_of(level: Level, doubt: float) -> float:
-    """The factor by which the user time of a level may be more, or less, in the usual run."""
+def _spread_of(level: Level, doubt: float) -> tuple[float, float]:
+    """The factors by which the user time of a level may be less, and more, in the usual run."""
     floor = numbers.LEAST_SPREAD if len(level.runs) < numbers.MORE_RUNS else numbers.LEAST_SPREAD / 2
-    return max(level.doubt_of("user_s"), 1 + floor, 1 + doubt)
+    less, more = (max(one, 1 + floor, 1 + doubt) for one in level.doubt_of("user_s"))
+    return less, more
 
 
 def _key(line: LineUse) -> tuple[int, bool]:

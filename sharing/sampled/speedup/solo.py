@@ -46,6 +46,7 @@ class Level:
     runs: tuple[RecordedRun, ...] = ()
     profiled: RecordedRun | None = None
     by_time: bool = True
+    transfers_ns: tuple[float, ...] = ()  # the shortest and longest that a line took on this machine, by any recording
 
     @property
     def wall_s(self) -> float:
@@ -65,14 +66,35 @@ class Level:
         values = [getattr(run, name) for run in self.runs if run.status == 0] or [0.0]
         return min(values), median(values), max(values)
 
-    def doubt_of(self, name: str) -> float:
-        """The factor within which the usual run's figure lies (90 %): by how much runs differ, and how few there are.
+    def doubt_of(self, name: str) -> tuple[float, float]:
+        """The factors by which the usual run's figure may be less and more.
 
-        The run that was profiled is one of them: where samples change how long a program takes, that is a doubt.
+        By how much runs differ, and how few there are (90 %).  Where lines took longer in some of them than in others,
+        any of these states may be the one that is met again.  The run that was profiled is one of them: where samples
+        change how long a program takes, that is a doubt.
         """
         runs = (*self.runs, *((self.profiled,) if self.profiled is not None else ()))
-        values = {id(run): getattr(run, name) for run in runs if run.status == 0}.values()
-        return median_within(tuple(values))
+        values = tuple({id(run): getattr(run, name) for run in runs if run.status == 0}.values())
+        taken, usual = self.transfers, self.range_of(name)[1]
+        if usual > 0 and taken and max(taken) > numbers.FARTHER * min(taken):
+            return max(usual / max(min(values), 1e-9), 1.0), max(max(values) / usual, 1.0)
+        within = median_within(values)
+        return within, within
+
+    @property
+    def distances(self) -> tuple[float, ...]:
+        """How many times as long a line takes in states of the machine that none of these runs met."""
+        taken = self.transfers
+        if not taken or not self.transfers_ns:
+            return ()
+        factors = (min(self.transfers_ns) / min(taken), max(self.transfers_ns) / max(taken))
+        return tuple(one for one in factors if max(one, 1 / one) > numbers.FARTHER)
+
+    @property
+    def transfers(self) -> tuple[float, ...]:
+        """How long a line took from one processor to another, before and after each run."""
+        runs = (*self.runs, *((self.profiled,) if self.profiled is not None else ()))
+        return tuple(one for run in runs for one in run.transfer_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +257,7 @@ def usual_ratio(spread: Times, solo: Times) -> float:
     return float(ratio[order][np.searchsorted(np.cumsum(weight[order]), weight.sum() * numbers.USUAL_PART)])
 
 
-def work_scale(spread: Level, solo: Level, anchors: tuple[float, float], usual: float) -> Scale:
+def work_scale(spread: Level, solo: Level, anchors: tuple[float, float], usual: float, *, timed: bool = True) -> Scale:
     """``anchors`` are user seconds of both levels in functions that touch no shared line, ``usual`` their usual ratio.
 
     A program that runs for a fixed time takes the same wall time at both levels.  So does one whose work takes twice as
