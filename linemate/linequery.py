@@ -21,13 +21,13 @@ from elfscan.image import read_images
 from linemate.byname import by_ending, candidates, member_span, rows_by_name, split_member
 from linemate.distribution import where_names_are
 from linemate.pipeline import vocabulary
-from linemate.recordquery import record_excerpts, record_name, similar_records
+from linemate.recordquery import Read, record_excerpts, record_name, similar_records
 from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
 from sharing.basics.target import target_of
 from sharing.knowledge import Knowledge
 from sharing.model.errors import LinemateError
-from sharing.model.image import Image, SectionKind, Table
+from sharing.model.image import Image, SectionKind
 from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutMember, LayoutObject, LayoutReport, LayoutSpan
 from sharing.model.project import ProjectConfig
 from sharing.static.correlate import all_sites
@@ -42,6 +42,7 @@ SUGGESTIONS = 3
 ENDINGS_SHOWN = 10  # of names that end in the one that was asked for
 MAX_COMPARED = 20_000  # names that a misspelt one is compared with: the rest differ too much in length
 
+_MANGLED = ("_Z", "_R")  # what has such a name has a readable one as well
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}$")
 
 
@@ -70,7 +71,8 @@ def lines(options: LinesOptions) -> LayoutReport:
     found: set[str] = set()
     bare = False
     knowledge = vocabulary(options.project)
-    for image, locks in _images(options, knowledge):
+    for read in _images(options, knowledge):
+        image = read.image
         size = options.line_size or image.arch.line_size
         target = target_of(image, size)
         bare |= not target.debug
@@ -84,13 +86,13 @@ def lines(options: LinesOptions) -> LayoutReport:
         excerpts: list[Excerpt] = []
         taken: list[str] = []
         for symbol in options.symbols:
-            here = list(_excerpts(image, locks, names, symbol, size, options))
-            here = here or list(record_excerpts(image, locks, symbol, size, options.max_lines))
+            here = list(_excerpts(read, names, symbol, size, options))
+            here = here or list(record_excerpts(read, symbol, size, options.max_lines))
             if not here and symbol not in found:
                 every = every or rows_by_name(image)
                 ending = by_ending(every, symbol)
                 if len(ending) == 1:
-                    here = list(_excerpts(image, locks, every, ending[0], size, options))
+                    here = list(_excerpts(read, every, ending[0], size, options))
                     taken += [f"{symbol} is taken for {ending[0]}, the one name that ends in it"] * bool(here)
                 several.setdefault(symbol, []).extend(ending if len(ending) > 1 else [])
             if here:
@@ -142,7 +144,7 @@ def _accessors(thing: LayoutObject | LayoutSpan | LayoutMember) -> dict[str, tup
     return fields | {"takers": thing.takers} if isinstance(thing, LayoutObject) else fields
 
 
-def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image, Table]]:
+def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[Read]:
     """Images with the objects that only code names, and the lock operations seen.
 
     Code is read where accessors are to be shown or where symbols are too few to say what is on a line.
@@ -153,7 +155,7 @@ def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image
             if not names_locals(image):
                 break
             done += 1
-            yield image, np.zeros(0, LOCK_DTYPE)
+            yield Read(image, np.zeros(0, LOCK_DTYPE), knowledge)
         else:
             return
     records = tuple(record_name(symbol) for symbol in options.symbols if not _ADDRESS.match(symbol))
@@ -161,15 +163,17 @@ def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[tuple[Image
         yield _with_accesses(image, knowledge)
 
 
-def _with_accesses(image: Image, knowledge: Knowledge) -> tuple[Image, Table]:
+def _with_accesses(image: Image, knowledge: Knowledge) -> Read:
     locks = lock_events(image, knowledge)
     sites = all_sites(image, knowledge)
-    return replace(recover(image, sites, locks, knowledge), sites=sites), locks[locks["effect"] != INIT]
+    found = replace(recover(image, sites, locks, knowledge), sites=sites)
+    return Read(found, locks[locks["effect"] != INIT], knowledge)
 
 
 def _excerpts(
-    image: Image, locks: Table, names: dict[str, list[int]], symbol: str, line_size: int, options: LinesOptions
+    read: Read, names: dict[str, list[int]], symbol: str, line_size: int, options: LinesOptions
 ) -> Iterator[Excerpt]:
+    image, locks = read.image, read.locks
     if _ADDRESS.match(symbol):
         address = int(symbol, 16)
         if any(s.kind is not SectionKind.TLS and s.address <= address < s.end for s in image.sections):
@@ -221,9 +225,10 @@ def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str
     if templates:
         return templates[:SUGGESTIONS]
     folded = symbol.casefold()
-    holding = sorted((name for name in names if folded in name.casefold()), key=lambda name: (len(name), name))
+    readable = [name for name in names if not name.startswith(_MANGLED) or symbol.startswith(_MANGLED)]
+    holding = sorted((name for name in readable if folded in name.casefold()), key=lambda name: (len(name), name))
     slack = max(2, len(symbol) // 3)
-    alike = [name for name in names if abs(len(name) - len(symbol)) <= slack and name[:1].casefold() == folded[:1]]
+    alike = [name for name in readable if abs(len(name) - len(symbol)) <= slack and name[:1].casefold() == folded[:1]]
     close = difflib.get_close_matches(symbol, alike[:MAX_COMPARED], n=SUGGESTIONS, cutoff=0.6)
     return list(dict.fromkeys([*close, *holding[:SUGGESTIONS]]))[:SUGGESTIONS]
 

@@ -17,13 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from reports.options import MAX_PROSE_WIDTH
 from sharing.model.errors import LinemateError
 from sharing.model.guard import check_inputs
 from sharing.model.process.wholefile import write_whole
 
 PROGRESS_AFTER_S = 1.0
 PROGRESS_EVERY_S = 0.2
-MAX_WIDTH = 140  # longer lines of prose are hard to read
+MAX_WIDTH = 1000  # columns of a terminal that are believed
 
 
 def wants_color(stream: TextIO) -> bool:
@@ -31,12 +32,12 @@ def wants_color(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def terminal_width(stream: TextIO, default: int) -> int:
-    """Columns of the terminal, at most MAX_WIDTH; in a pipe those of COLUMNS, else ``default``."""
+def terminal_width(stream: TextIO, default: int, most: int = MAX_PROSE_WIDTH) -> int:
+    """Columns of the terminal, at most ``most``; in a pipe those of COLUMNS, else ``default``."""
     if not stream.isatty():
         columns = os.environ.get("COLUMNS", "")
-        return min(int(columns), MAX_WIDTH) if columns.isdecimal() and len(columns) < 6 and int(columns) else default
-    return min(shutil.get_terminal_size((default, 24)).columns, MAX_WIDTH)
+        return min(int(columns), most) if columns.isdecimal() and len(columns) < 6 and int(columns) else default
+    return min(shutil.get_terminal_size((default, 24)).columns, most)
 
 
 def write_text(text: str, output: str | None, inputs: Iterable[str | None]) -> None:

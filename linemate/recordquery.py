@@ -1,23 +1,24 @@
 """``linemate lines BINARY TYPE``: a record's members on lines, with what all of its instances are used for.
 
-Owns finding the record by name, its instances in static storage, and the accesses to these and through arguments that
-point to one brought together.  The map itself is ``sharing.static.linemap``'s, which is shown one object of that type
-at the start of a line.
+Owns finding the record by name, its instances in static storage, and the accesses to these and through pointers
+(``sharing.static.recordaccess``) brought together.  The map itself is ``sharing.static.linemap``'s, which is shown one
+object of that type at the start of a line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from msgspec import structs
 
-from sharing.model.arrays import among
-from sharing.model.image import SITE_DTYPE, VARIABLE_DTYPE, Image, Section, SectionKind, Table
+from sharing.knowledge import Knowledge
+from sharing.model.image import VARIABLE_DTYPE, Image, Section, SectionKind, Table
 from sharing.model.linemap import EmptyMember, Excerpt, LayoutInstance, RecordFacts
 from sharing.model.types import MAX_DEPTH, MAX_LEAVES, RECORD_KINDS, TypeKind, TypeRecord, TypeTable
 from sharing.static.linemap import LineMap
+from sharing.static.recordaccess import through_pointers
 
 MAX_LAYOUTS = 4  # of records of one name that differ
 MAX_INSTANCES = 4096  # that are brought together
@@ -32,10 +33,19 @@ def record_name(wanted: str) -> str:
     return next((wanted.removeprefix(word) for word in _WORDS if wanted.startswith(word)), wanted).strip()
 
 
-def record_excerpts(image: Image, locks: Table, wanted: str, line_size: int, max_lines: int) -> Iterator[Excerpt]:
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An image with all accesses, the lock calls at addresses, and the vocabulary by which others are known."""
+
+    image: Image
+    locks: Table
+    knowledge: Knowledge
+
+
+def record_excerpts(read: Read, wanted: str, line_size: int, max_lines: int) -> Iterator[Excerpt]:
     """One for each layout that a record of that name has; typedefs count as names."""
-    for rows in _layouts(image.types, wanted)[:MAX_LAYOUTS]:
-        yield _excerpt(image, locks, wanted, rows, line_size, max_lines)
+    for rows in _layouts(read.image.types, wanted)[:MAX_LAYOUTS]:
+        yield _excerpt(read, wanted, rows, line_size, max_lines)
 
 
 def _layouts(types: TypeTable, wanted: str) -> list[list[int]]:
@@ -84,13 +94,15 @@ def _shape(record: TypeRecord) -> tuple[object, ...]:
     return (record.size, *((member.name, member.offset_bits, member.bit_size) for member in record.members))
 
 
-def _excerpt(image: Image, locks: Table, wanted: str, rows: list[int], line_size: int, max_lines: int) -> Excerpt:
+def _excerpt(read: Read, wanted: str, rows: list[int], line_size: int, max_lines: int) -> Excerpt:
+    image = read.image
     size = max(image.types.size(rows[0]), 1)
     instances = list(_instances(image, frozenset(rows)))
-    handed = image.pointers[among(image.pointers["type"], rows)]
-    sites = _through_pointers(image, handed, size)
-    one = _one_object(image, rows[0], wanted, size, [address for _, address in instances], sites)
-    line_map = LineMap(one, line_size, locks=_shifted(locks, "address", [a for _, a in instances], size))
+    uses = through_pointers(image, read.knowledge, rows, size)
+    addresses = [address for _, address in instances]
+    one = _one_object(image, rows[0], wanted, size, addresses, uses.sites)
+    locks = np.concatenate([_shifted(read.locks, "address", addresses, size), uses.locks])
+    line_map = LineMap(one, line_size, locks=locks)
     lines = range(0, size, line_size)
     described = structs.replace(line_map.describe(0), type=image.types.name(rows[0]))
     shown = tuple(LayoutInstance(name, f"{address:#x}", address % line_size) for name, address in instances[:SHOWN])
@@ -102,15 +114,19 @@ def _excerpt(image: Image, locks: Table, wanted: str, rows: list[int], line_size
         record=True,
         instances=shown,
         instances_omitted=len(instances) - len(shown),
-        facts=_facts(image.types, rows[0], size, len(np.unique(handed["function"]))),
+        facts=structs.replace(
+            _facts(image.types, rows[0], size),
+            handed=uses.functions,
+            pointers=tuple(image.variable_name(image.variable_at(at)) for at in uses.pointers[:SHOWN]),
+        ),
     )
 
 
-def _facts(types: TypeTable, row: int, size: int, handed: int) -> RecordFacts:
+def _facts(types: TypeTable, row: int, size: int) -> RecordFacts:
     """Holes as its leaves leave them: those within members count too.  Of a record that was cut nothing is known."""
     leaves = types.flatten(row)
     if size > MAX_SUMMED_BYTES or len(leaves) >= MAX_LEAVES:
-        return RecordFacts(handed=handed)
+        return RecordFacts()
     covered = np.zeros(size, np.bool_)
     for leaf in leaves:
         plain = leaf.stride <= leaf.size  # elements without anything between them
@@ -124,21 +140,7 @@ def _facts(types: TypeTable, row: int, size: int, handed: int) -> RecordFacts:
     tail = int(ends[-1] - begins[-1]) if len(ends) and ends[-1] == size else 0
     empty = [EmptyMember(leaf.path.replace("[]", "[0]"), leaf.offset) for leaf in leaves if leaf.size == 0]
     holes = len(begins) - bool(tail)
-    return RecordFacts(holes, size - int(covered.sum()) - tail, tail, tuple(empty[:MAX_EMPTY]), handed)
-
-
-def _through_pointers(image: Image, handed: Table, size: int) -> Table:
-    """What functions do through arguments that point to a record, as accesses to an object at zero (SITE_DTYPE)."""
-    params = image.params
-    keys = handed["function"].astype(np.int64) * 256 + handed["arg"]
-    inside = (params["offset"] >= 0) & (params["offset"] < size)
-    params = params[inside & among(params["function"].astype(np.int64) * 256 + params["arg"], keys)]
-    sites = np.zeros(len(params), SITE_DTYPE)
-    for column in ("ip", "function", "size", "kind", "flags", "loop_depth"):
-        sites[column] = params[column]
-    sites["target"] = params["offset"].astype(np.uint64)
-    sites["stride"] = np.minimum(params["stride"], np.iinfo(np.uint16).max)
-    return sites
+    return RecordFacts(holes, size - int(covered.sum()) - tail, tail, tuple(empty[:MAX_EMPTY]))
 
 
 def _one_object(image: Image, row: int, name: str, size: int, addresses: list[int], sites: Table) -> Image:

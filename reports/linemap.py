@@ -6,10 +6,10 @@ Owns the columns of that view; pictures and colours are those of the report.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reports.escape import name_list, shorten, visible
-from reports.options import RenderOptions
+from reports.options import MAX_PROSE_WIDTH, RenderOptions
 from reports.picture import HOLE, UNKNOWN, marks
 from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, picture_rows, wrapped
 from reports.text import NAMES_SHOWN, target_lines
@@ -22,12 +22,21 @@ from sharing.model.linemap import (
     LayoutObject,
     LayoutReport,
     LayoutSpan,
+    RecordFacts,
     SpanKind,
 )
 from sharing.model.plural import count
 
 TYPE_WIDTH = 28
-ACCESSORS_SHOWN = 2
+PLACE_WIDTH = 16  # columns of letter, offset and size
+REMARK_WIDTH = 36  # columns that are left to who uses a member, however long names are
+# How many functions, and how much of each name, are shown of a member: the first that the width has room for.
+_ACCESSORS = ((6, 60), (4, NAME_WIDTH), (3, NAME_WIDTH), (2, NAME_WIDTH), (2, TYPE_WIDTH))
+_KEY = (
+    "pictures: a character a byte, a letter a variable, or a member where one variable fills the line; UPPER CASE: "
+    "some function writes or locks it; '-' hole, '.' padding, '?' unknown; behind a member l: locked by, w: written "
+    "by, r: read by, wr: both by the same"
+)
 CROWD_SHOWN = 4
 MOST_USED = 5
 _MEMBER = re.compile(r"(\[[^\]]*\])*\.?[^.\[]+")  # with the index of an array's element in front
@@ -35,7 +44,10 @@ _OWNERS = {SpanKind.PADDING: "", SpanKind.UNKNOWN: UNKNOWN, SpanKind.HOLE: HOLE}
 
 
 def render(report: LayoutReport, options: RenderOptions) -> str:
-    """The map as text.  Upper case letters in pictures mark bytes that code of this file writes."""
+    """The map as text.  Upper case letters in pictures mark bytes that code of this file writes.
+
+    Names have as many columns as there are; prose is wrapped before it gets hard to read.
+    """
     width = max(options.width, MIN_WIDTH)
     lines: list[Line] = []
     for layout in report.layouts:
@@ -46,10 +58,13 @@ def render(report: LayoutReport, options: RenderOptions) -> str:
 
 
 def _layout(layout: Layout, width: int, *, summary: bool) -> Iterator[Line]:
+    prose = min(width, MAX_PROSE_WIDTH)
     if summary:
-        yield from target_lines(layout.target, width)
+        yield from target_lines(layout.target, prose)
         for note in layout.notes:
-            yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
+            yield from wrapped(f"note: {visible(note)}", prose, INDENT, hang=6, style="yellow")
+        if layout.excerpts:
+            yield from wrapped(_KEY, prose, INDENT, hang=10, style="dim")
     if layout.sections:
         yield []
         yield from _sections(layout)
@@ -86,8 +101,9 @@ def _sections(layout: Layout) -> Iterator[Line]:
 
 def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
     yield [(visible(excerpt.wanted), "bold")]
+    prose = min(width, MAX_PROSE_WIDTH)
     if excerpt.object is not None:
-        yield from _record(excerpt, width) if excerpt.record else _object(excerpt.object, excerpt.wanted, width)
+        yield from _record(excerpt, prose) if excerpt.record else _object(excerpt.object, excerpt.wanted, prose)
     wanted = "" if excerpt.object is None or excerpt.record else excerpt.object.name
     for number, line in enumerate(excerpt.lines):
         if number:
@@ -97,7 +113,7 @@ def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
             yield []
         start = int(line.address, 16)
         name = f"bytes {start} to {start + line.size - 1}" if excerpt.record else f"line {line.address}"
-        yield from _line(line, wanted, name)
+        yield from _line(line, wanted, name, width)
     if excerpt.omitted:
         yield [(f"{INDENT}... {count(excerpt.omitted, 'more line')}, see --max-lines", "dim")]
 
@@ -145,14 +161,22 @@ def _users(span: LayoutSpan | LayoutMember) -> str:
 
 def _accesses_shown(excerpt: Excerpt) -> str:
     """Whose accesses stand at the members of a record."""
-    handed = 0 if excerpt.facts is None else excerpt.facts.handed
-    these = "this object" if len(excerpt.instances) + excerpt.instances_omitted == 1 else "these objects"
-    through = f"of {count(handed, 'function')} that {'are' if handed != 1 else 'is'} handed a pointer to one"
-    limit = "what goes through other pointers is not shown"
+    facts = excerpt.facts or RecordFacts()
+    ways = []
     if excerpt.instances:
-        return f"accesses are those of {these} in static storage" + (f" and {through}" if handed else "") + f"; {limit}"
-    if handed:
-        return f"no object of it has static storage; accesses are those {through}; {limit}"
+        one = len(excerpt.instances) + excerpt.instances_omitted == 1
+        ways.append(f"of {'this object' if one else 'these objects'} in static storage")
+    if facts.handed:
+        ways.append(
+            f"of {count(facts.handed, 'function')} that {'are' if facts.handed != 1 else 'is'} handed a pointer to one"
+        )
+    if facts.pointers:
+        ways.append(f"through {name_list(facts.pointers, NAMES_SHOWN, NAME_WIDTH)}")
+    shown = f"accesses are those {' and '.join(ways)}; what goes through other pointers is not shown"
+    if excerpt.instances:
+        return shown
+    if ways:
+        return f"no object of it has static storage; {shown}"
     return "no object of it has static storage, no function is known to be handed one: who accesses it is not known"
 
 
@@ -165,18 +189,27 @@ def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:
     yield from wrapped(", ".join(part for part in parts if part), width, INDENT)
     if described.aliases:
         yield from wrapped(f"also {name_list(described.aliases, NAMES_SHOWN, NAME_WIDTH)}", width, INDENT, hang=5)
-    for verb, functions in (
-        ("locked by", described.lockers),
-        ("written by", described.writers),
-        ("read by", described.readers),
-        ("address taken by", described.takers),
-    ):
+    done = (
+        ("locked", described.lockers),
+        ("written", described.writers),
+        ("read", described.readers),
+        ("address taken", described.takers),
+    )
+    for verbs, functions in _joined(done):
+        text = f"{', '.join(verbs) + ' by':<16} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
+        yield from wrapped(text, width, INDENT, hang=17)
+
+
+def _joined(done: Iterable[tuple[str, tuple[str, ...]]]) -> list[tuple[list[str], tuple[str, ...]]]:
+    """What is done, and who does it: things that the same functions do are said once."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for verb, functions in done:
         if functions:
-            text = f"{verb:<16} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}"
-            yield from wrapped(text, width, INDENT, hang=17)
+            found.setdefault(functions, []).append(verb)
+    return [(verbs, functions) for functions, verbs in found.items()]
 
 
-def _line(line: LayoutLine, wanted: str, title: str) -> Iterator[Line]:
+def _line(line: LayoutLine, wanted: str, title: str, width: int) -> Iterator[Line]:
     owners = _owners(line.spans)
     picture = LinePicture(
         line.address,
@@ -190,16 +223,18 @@ def _line(line: LayoutLine, wanted: str, title: str) -> Iterator[Line]:
     yield [(f"{INDENT}{title}", "bold"), (f"  {visible(line.section)}".rstrip(), "")]
     yield from picture_rows(picture)
     rows = [(span, owner, part) for span, owner in zip(line.spans, owners, strict=True) for part in _parts(span)]
-    names = [shorten(_name(part), NAME_WIDTH) for _, _, part in rows]
     types = [shorten(visible(part.type), TYPE_WIDTH) for _, _, part in rows]
-    name_width, type_width = max(map(len, names)), max(map(len, types))
+    type_width = max(map(len, types))
+    room = width - PLACE_WIDTH - type_width - 2 * len("  ")
+    names = [shorten(_name(part), max(room - REMARK_WIDTH, NAME_WIDTH)) for _, _, part in rows]
+    name_width = max(map(len, names))
     for (span, owner, part), name, type_name in zip(rows, names, types, strict=True):
         mark, start, size = letters.get(owner) or {"": "."}.get(owner, owner), span.start, span.end - span.start
         if isinstance(part, LayoutMember):
             first = span.start + part.offset - span.offset
             mark, start, size = "|", max(first, 0), min(first + part.size, line.size) - max(first, 0)
         place = f"{INDENT}{mark}  {start:>4} {size:>4}  "
-        rest = f"  {type_name:<{type_width}}  {_remarks(part)}".rstrip()
+        rest = f"  {type_name:<{type_width}}  {_remarks(part, room - name_width)}".rstrip()
         style = "bold" if _is_of(span, wanted) else "dim" if not span.name or owner == HOLE else ""
         yield [(place, ""), (f"{name:<{name_width}}", style), (rest, "")]
 
@@ -240,12 +275,14 @@ def _name(span: LayoutSpan | LayoutMember) -> str:
     return f"hole in {visible(span.object)}" if span.kind is SpanKind.HOLE else visible(span.name)
 
 
-def _remarks(span: LayoutSpan | LayoutMember) -> str:
-    parts = ["straddles the line"] if isinstance(span, LayoutSpan) and span.split else []
-    if span.lockers:
-        parts.append(f"l: {name_list(span.lockers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
-    if span.writers:
-        parts.append(f"w: {name_list(span.writers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
-    if span.readers:
-        parts.append(f"r: {name_list(span.readers, ACCESSORS_SHOWN, TYPE_WIDTH)}")
-    return "; ".join(parts)
+def _remarks(span: LayoutSpan | LayoutMember, room: int) -> str:
+    """Whether it lies on two lines, and who uses it: as many functions as ``room`` columns hold, two at least."""
+    split = ["straddles the line"] if isinstance(span, LayoutSpan) and span.split else []
+    done = _joined((("l", span.lockers), ("w", span.writers), ("r", span.readers)))
+    text = ""
+    for shown, width in _ACCESSORS:
+        parts = [f"{''.join(verbs)}: {name_list(functions, shown, width)}" for verbs, functions in done]
+        text = "; ".join((*split, *parts))
+        if len(text) <= room:
+            break
+    return text

@@ -9,6 +9,7 @@ from sharing.model.memorymap import MemoryMap
 from sharing.model.rule import RuleInfo
 
 DEFAULT_WIDTH = 100
+MAX_PROSE_WIDTH = 140  # longer lines of prose are hard to read
 DEFAULT_TOP = 5  # lines of memory that text has a block of
 
 

@@ -19,7 +19,7 @@ from linemate.output import check_output, terminal_width, wants_color, write_tex
 from linemate.version import HOMEPAGE, __version__
 from reports import EMITTERS, RenderOptions
 from reports.emitters import Document, Emitter, by_ending
-from reports.options import DEFAULT_TOP, DEFAULT_WIDTH
+from reports.options import DEFAULT_TOP, DEFAULT_WIDTH, MAX_PROSE_WIDTH
 from sharing.model.finding import Confidence, Severity
 from sharing.model.memorymap import MemoryMap
 from sharing.model.project import ProjectConfig
@@ -90,12 +90,13 @@ class DocumentOptions:
         rules: tuple[RuleInfo, ...] = (),
         limit: Severity | None = Severity.HIGH,
         maps: Sequence[MemoryMap] = (),
+        widest: int = MAX_PROSE_WIDTH,
     ) -> RenderOptions:
-        """Colour and width of where the text goes; ``limit`` is what fails the run."""
+        """Colour and width of where the text goes; ``limit`` is what fails the run, ``widest`` in columns."""
         to_stdout = self.output is None or self.output == "-"
         return RenderOptions(
             color=to_stdout and wants_color(sys.stdout),
-            width=terminal_width(sys.stdout, DEFAULT_WIDTH) if to_stdout else DEFAULT_WIDTH,
+            width=terminal_width(sys.stdout, DEFAULT_WIDTH, widest) if to_stdout else DEFAULT_WIDTH,
             summary=not self.quiet,
             details=self.details,
             top=self.top,

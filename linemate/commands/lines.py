@@ -6,7 +6,7 @@ import click
 
 from linemate.commands import common
 from linemate.commands.groups import PLAIN, DocumentOptions, ProjectOptions, grouped
-from linemate.output import progress, write_text
+from linemate.output import MAX_WIDTH, progress, write_text
 from reports.escape import visible
 
 
@@ -60,6 +60,6 @@ def command(
     else:
         from reports.linemap import render
 
-        text = render(report, document.render_options())
+        text = render(report, document.render_options(widest=MAX_WIDTH))
     write_text(text, document.output, inputs)
     return common.EXIT_CLEAN

@@ -117,7 +117,8 @@ class RecordFacts(msgspec.Struct, frozen=True):
     """What a record is as a whole.  ``holes`` of ``hole_bytes`` lie before its last member, ``tail_bytes`` behind it.
 
     ``empty`` are members without bytes, such as flexible arrays.  ``handed`` counts the functions that an argument
-    hands a pointer to such an object; their accesses through it are shown.
+    hands a pointer to such an object, ``pointers`` are static variables that lead to one; accesses through these are
+    shown.
     """
 
     holes: int = 0
@@ -125,6 +126,7 @@ class RecordFacts(msgspec.Struct, frozen=True):
     tail_bytes: int = 0
     empty: tuple[EmptyMember, ...] = ()
     handed: int = 0
+    pointers: tuple[str, ...] = ()
 
 
 class Excerpt(msgspec.Struct, frozen=True):

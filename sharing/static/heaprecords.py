@@ -174,7 +174,7 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
         words.append(f"{name} in {function_name(image, row)}")
     if 0 in alignments:
         return None
-    kind, name = _pointed(image, pointer)
+    kind, name = pointed_record(image, pointer)
     return HeapRecord(
         pointer,
         _pointer_name(image, pointer),
@@ -216,7 +216,7 @@ def _pointer_name(image: Image, pointer: int) -> str:
     return f"{name}+{offset:#x}" if offset else name
 
 
-def _pointed(image: Image, pointer: int) -> tuple[str, str]:
+def pointed_record(image: Image, pointer: int) -> tuple[str, str]:
     """(the word in front, the name) of the record that the pointer's type points to; "" where nothing tells."""
     row = image.variable_at(pointer)
     kind = int(image.variables["type"][row])

@@ -6,17 +6,15 @@ view on what is hot or wrong; the geometry itself is in ``geometry``.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics import numbers as shared
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
 from sharing.model.arrays import among
-from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SectionKind, Table, VariableFlag
+from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
 from sharing.model.linemap import (
     CrowdedLine,
     LayoutLine,
@@ -26,14 +24,11 @@ from sharing.model.linemap import (
     SectionSummary,
     SpanKind,
 )
-from sharing.model.types import MAX_LEAVES, Member, TypeKind
-from sharing.static import numbers
-from sharing.static.callees import function_name
+from sharing.model.types import MAX_DEPTH, MAX_LEAVES, RECORD_KINDS, Member, TypeKind, TypeTable
 from sharing.static.flow import LOCK_DTYPE
+from sharing.static.lineusers import STORES, LineUsers, Users, Uses
 
 Rows = npt.NDArray[np.int64]
-
-Users = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]  # who locks, who reads, who writes
 
 CHUNK_LINES = 64  # lines that are named at a time, which bounds the parts held at once
 MAX_PARTS = 1 << 16  # of one variable within a chunk; more only a hostile type has, and it then counts as untyped
@@ -63,7 +58,7 @@ class LineMap:
 
     def __init__(self, image: Image, line_size: int, *, locks: Table | None = None, thread_local: bool = False) -> None:
         self.image = image
-        self._locks: Table = np.zeros(0, LOCK_DTYPE) if locks is None else locks
+        self._uses = Uses(image, np.zeros(0, LOCK_DTYPE) if locks is None else locks)
         self.line_size = line_size
         self._sections = [s for s in image.sections if s.size and (s.kind is SectionKind.TLS) == thread_local]
         rows = np.flatnonzero(among(image.variables["section"], [s.index for s in self._sections]))
@@ -92,7 +87,7 @@ class LineMap:
     def _chunk(self, addresses: range) -> list[LayoutLine]:
         start, end = addresses[0], addresses[-1] + self.line_size
         rows = self.rows_in(start, end)
-        sites = _Sites(self.image, self._locks, start, end)
+        sites = self._uses.within(start, end, rows)
         parts = [part for row in rows for part in self._parts(row, start, end, sites)]
         extents = [Extent(f"{number:08}", part.start, part.end) for number, part in enumerate(parts)]
         known = self._padding(rows, start, end)
@@ -116,7 +111,7 @@ class LineMap:
         name, kind = self.image.variable_name(row), self.image.types.name(int(variable["type"]))
         if member is not None:
             (name, start, size), kind = member, ""
-        sites = _Sites(self.image, self._locks, start, start + max(size, 1))
+        sites = self._uses.within(start, start + max(size, 1), [row])
         file = int(variable["file"])
         line = self.line_size
         return LayoutObject(
@@ -131,7 +126,7 @@ class LineMap:
             size_inferred=bool(variable["flags"] & (VariableFlag.SIZE_INFERRED | VariableFlag.RECOVERED)),
             lockers=sites.lockers(start, start + size),
             readers=sites.functions(start, start + size, AccessKind.LOAD),
-            writers=sites.functions(start, start + size, AccessKind.STORE, AccessKind.RMW),
+            writers=sites.functions(start, start + size, *STORES),
             takers=sites.functions(start, start + size, AccessKind.ADDRESS),
         )
 
@@ -203,7 +198,7 @@ class LineMap:
                 at = max(at, last)
         return out
 
-    def _parts(self, row: int, start: int, end: int, sites: _Sites) -> list[_Part]:
+    def _parts(self, row: int, start: int, end: int, sites: LineUsers) -> list[_Part]:
         """The variable and its members, as far as they reach into [start, end).
 
         Where no type says what the members are, the bytes that single instructions touch stand for them.
@@ -228,9 +223,24 @@ class LineMap:
             if len(out) > MAX_PARTS:
                 return [_Part(SpanKind.VARIABLE, name, row, base, base + size, self.image.types.name(type_row))]
         # Last, since the first of two equal claims owns a byte: a member may be as large as its variable.
-        return [*_unions(out), _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
+        joined = [self._as_one_word(part, base, type_row) for part in _unions(out)]
+        return [*joined, _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
 
-    def _span(self, part: _Part, line: int, start: int, end: int, sites: _Sites) -> LayoutSpan:
+    def _as_one_word(self, part: _Part, base: int, type_row: int) -> _Part:
+        """A union that fills a member of a word, such as a spinlock, as that member: the inside is its type's.
+
+        A type without a name is the record's own.
+        """
+        size = part.end - part.start
+        if not part.members or size > self.image.arch.pointer_size:
+            return part
+        path, kind = _member_of(self.image.types, type_row, part.start - base, size)
+        name = _join(self.image.variable_name(part.row), path)
+        if not path or not all(member.name.startswith(f"{name}.") for member in part.members):
+            return part
+        return _Part(SpanKind.MEMBER, name, part.row, part.start, part.end, self.image.types.name(kind), 0, True)
+
+    def _span(self, part: _Part, line: int, start: int, end: int, sites: LineUsers) -> LayoutSpan:
         first, last = line + start, line + end
         offset = first - int(self.image.variables["address"][part.row])
         name, split = part.name, False
@@ -262,10 +272,10 @@ class LineMap:
             split,
             () if hole else sites.lockers(first, last),
             () if hole else sites.functions(first, last, AccessKind.LOAD),
-            () if hole else sites.functions(first, last, AccessKind.STORE, AccessKind.RMW),
+            () if hole else sites.functions(first, last, *STORES),
         )
 
-    def _members(self, union: _Part, first: int, last: int, sites: _Sites) -> tuple[tuple[LayoutMember, ...], Users]:
+    def _members(self, union: _Part, first: int, last: int, sites: LineUsers) -> tuple[tuple[LayoutMember, ...], Users]:
         """The members of a union with a byte in [first, last), and who locks, reads and writes it as none of them."""
         base = int(self.image.variables["address"][union.row])
         parts = [part for part in union.members if part.start < last and part.end > first]
@@ -275,87 +285,6 @@ class LineMap:
             for part, functions in zip(parts, fitting, strict=True)
         )
         return members, rest
-
-
-class _Sites:
-    """The access sites and lock operations whose bytes may touch [start, end)."""
-
-    def __init__(self, image: Image, locks: Table, start: int, end: int) -> None:
-        self._image = image
-        sites = image.sites[_touching(image.sites, start, end)]
-        self._sites: Table = sites[_after_boot(image, sites)]
-        locks = locks[(locks["address"] >= np.uint64(start)) & (locks["address"] < np.uint64(end))]
-        self._locks: Table = locks[_after_boot(image, locks)]
-
-    def functions(self, start: int, end: int, *kinds: AccessKind) -> tuple[str, ...]:
-        """Functions that access a byte of [start, end) in one of the ways, most sites first, loops weighted.
-
-        A site with an unknown index counts where its first element lies: beyond that nothing is certain.
-        """
-        return self._named(self._sites[_touching(self._sites, start, end) & among(self._sites["kind"], kinds)])
-
-    def touched(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Distinct ranges within [start, end) that one access of ordinary size touches, by address."""
-        table = self._sites[(self._sites["size"] > 0) & (self._sites["size"] <= shared.SCALAR_BYTES)]
-        table = table[(table["target"] >= np.uint64(start)) & (table["target"] + table["size"] <= np.uint64(end))]
-        ranges = zip(table["target"].tolist(), (table["target"] + table["size"]).tolist(), strict=True)
-        return sorted({span for span in ranges if span != (start, end)})
-
-    def fitting(self, members: Sequence[tuple[int, int, int]], start: int, end: int) -> tuple[list[Users], Users]:
-        """(who locks, reads and writes each member (start, end, stride) by what fits it alone; the same of the rest)
-
-        An access fits a member that begins where it does and is as large, or an element of one.
-        """
-        fits, begins = [], []
-        for first, last, stride in members:
-            size = stride if stride else last - first
-            offset = self._sites["target"] - np.uint64(first)
-            inside = (self._sites["target"] >= np.uint64(first)) & (self._sites["target"] < np.uint64(last))
-            fits.append(inside & (offset % np.uint64(size) == 0) & (self._sites["size"] == size))
-            begins.append(self._locks["address"] == np.uint64(first))
-        alone = [[one & (sum(table[1:], table[0].astype(np.int64)) == 1) for one in table] for table in (fits, begins)]
-        left = _touching(self._sites, start, end) & ~np.logical_or.reduce(alone[0])
-        at = self._locks["address"]
-        locked = (at >= np.uint64(start)) & (at < np.uint64(end)) & ~np.logical_or.reduce(alone[1])
-        return [self._users(*pair) for pair in zip(*alone, strict=True)], self._users(left, locked)
-
-    def _users(self, sites: npt.NDArray[np.bool_], locks: npt.NDArray[np.bool_]) -> Users:
-        kinds = self._sites["kind"]
-        stores = (AccessKind.STORE, AccessKind.RMW)
-        return (
-            self._named(self._locks[locks]),
-            self._named(self._sites[sites & (kinds == AccessKind.LOAD)]),
-            self._named(self._sites[sites & among(kinds, stores)]),
-        )
-
-    def lockers(self, start: int, end: int) -> tuple[str, ...]:
-        """Functions that lock or unlock what begins in [start, end)."""
-        at = self._locks["address"]
-        return self._named(self._locks[(at >= np.uint64(start)) & (at < np.uint64(end))])
-
-    def _named(self, rows: Table) -> tuple[str, ...]:
-        weights: dict[str, float] = defaultdict(float)
-        for row in rows:
-            loops = min(int(row["loop_depth"]), numbers.MAX_LOOPS)
-            weights[function_name(self._image, int(row["function"]))] += shared.LOOP_FACTOR**loops
-        return tuple(name for name, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _after_boot(image: Image, rows: Table) -> npt.NDArray[np.bool_]:
-    """Rows of code that runs once a kernel is up: code of its boot alone is done before anything else runs."""
-    function = rows["function"]
-    every = np.ones(len(rows), bool)
-    if image.kind not in (ImageKind.KERNEL, ImageKind.MODULE) or not len(image.functions):
-        return every
-    boot = image.functions["flags"][np.maximum(function, 0)] & FunctionFlag.INIT != 0
-    later: npt.NDArray[np.bool_] = ~((function >= 0) & boot)
-    return later
-
-
-def _touching(sites: Table, start: int, end: int) -> npt.NDArray[np.bool_]:
-    extent = np.maximum(sites["size"], 1).astype(np.uint64)
-    touches: npt.NDArray[np.bool_] = (sites["target"] < np.uint64(end)) & (sites["target"] + extent > np.uint64(start))
-    return touches
 
 
 def names_locals(image: Image) -> bool:
@@ -403,6 +332,31 @@ def _joined_bits(members: Sequence[Member]) -> list[Member]:
         else:
             out.append(member)
     return out
+
+
+def _member_of(types: TypeTable, row: int, start: int, size: int) -> tuple[str, int]:
+    """(path, type) of the outermost member that is these bytes of a type, where both have names; else ("", -1)."""
+    path = ""
+    for _ in range(MAX_DEPTH):
+        core = types.strip(row)[0]
+        record = types[core] if core >= 0 else None
+        if record is not None and record.kind == TypeKind.ARRAY and (element := types.size(record.target)) > 0:
+            path, start, row = f"{path}[{start // element}]", start % element, record.target
+            if element == size and types.strip(row)[2]:
+                return path, row
+            continue
+        around = [
+            member
+            for member in (record.members if record is not None and record.kind in RECORD_KINDS else ())
+            if not member.bit_size and 0 <= start - member.offset_bits // 8 <= types.size(member.type) - size
+        ]
+        if not around:
+            break
+        start, row = start - around[0].offset_bits // 8, around[0].type
+        path = _join(path, around[0].name) if path else around[0].name
+        if around[0].name and types.size(row) == size and types.strip(row)[2]:
+            return path, row
+    return "", -1
 
 
 def _unions(parts: Sequence[_Part]) -> list[_Part]:

@@ -209,7 +209,7 @@ def test_the_text_reads_like_pahole(run: Run, program: Path) -> None:
     assert re.search(r"\n  -- cacheline boundary, 0x[0-9a-f]+ --\n", result.out)
     assert re.search(r"\n  a +0 +1  config\.ready +char\n", result.out)
     assert re.search(r"\n  - +1 +7  hole in config\n", result.out)
-    assert re.search(r"config\.limit +long int +w: main; r: main\n", result.out)
+    assert re.search(r"config\.limit +long int +wr: main\n", result.out)
 
 
 def test_two_runs_are_byte_identical(run: Run, program: Path) -> None:

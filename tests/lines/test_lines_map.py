@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharing.model import AccessKind, FunctionFlag, ImageKind, Section, SectionKind
+from sharing.model import AccessKind, FunctionFlag, ImageKind, Section, SectionKind, SiteFlag
 from sharing.model.linemap import LayoutLine, LayoutSpan, SpanKind
 from sharing.static.flow import LOCK_DTYPE
 from sharing.static.linemap import LineMap
@@ -167,6 +167,55 @@ def test_accessors_are_named_per_span_most_sites_first() -> None:
     assert span_at(lines, "p.value").writers == ("writer", "reader")
     described = made.describe(0)
     assert (described.readers, described.writers, described.takers) == (("reader",), ("writer", "reader"), ("reader",))
+
+
+def in_array(kind: AccessKind, target: int, size: int, stride: int, *variables: tuple[str, int, int, int]) -> LineMap:
+    """A map of variables of which ``writer`` accesses one element, or with a stride any."""
+    made = image(variables, sites=[(target, size, kind, 1)])
+    made.sites["flags"] = SiteFlag.INDEXED if stride else 0
+    made.sites["stride"] = stride
+    return LineMap(made, 64)
+
+
+def written(lines: list[LayoutLine]) -> list[str]:
+    return [span.name for line in lines for span in line.spans if span.writers]
+
+
+def test_a_computed_index_may_choose_any_element_of_its_array() -> None:
+    slots, behind = ("slots", BSS, 128, PAIRS), ("behind", BSS + 128, 16, PAIR)
+    for first in (0, 48):  # of slots[i].value and of slots[i + 3].value
+        made = in_array(AccessKind.STORE, BSS + first + 8, 8, 16, slots, behind)
+        assert written(made.lines(range(BSS, BSS + 192, 64))) == [f"slots[{n}].value" for n in range(8)]
+    # A line further on alone, as it is asked for.
+    assert written(made.lines(range(BSS + 64, BSS + 128, 64))) == [f"slots[{n}].value" for n in range(4, 8)]
+    fixed = in_array(AccessKind.STORE, BSS + 8, 8, 0, slots, behind)
+    assert written(fixed.lines(range(BSS, BSS + 192, 64))) == ["slots[0].value"]
+
+
+def test_a_step_that_is_none_of_an_arrays_says_nothing_of_other_places() -> None:
+    """Records one behind the other that a pointer walks through, or an index into something of another size."""
+    one = in_array(AccessKind.STORE, BSS, 4, 16, ("one", BSS, 16, PAIR), ("two", BSS + 16, 16, PAIR))
+    assert written(one.lines(range(BSS, BSS + 64, 64))) == ["one.key"]
+    other = in_array(AccessKind.STORE, BSS, 4, 12, ("slots", BSS, 128, PAIRS))
+    assert written(other.lines(range(BSS, BSS + 128, 64))) == ["slots[0].key"]
+
+
+def test_a_variable_without_a_type_is_an_array_where_its_size_and_the_place_say_so() -> None:
+    def lines_written(size: int, target: int) -> list[bool]:
+        made = in_array(AccessKind.RMW, BSS + target, 8, 16, ("table", BSS, size, -1))
+        return [any(span.writers for span in line.spans) for line in made.lines(range(BSS, BSS + 192, 64))]
+
+    assert lines_written(192, 8) == [True, True, True]
+    assert lines_written(188, 8) == [True, False, False]  # no number of such elements
+    assert lines_written(192, 24) == [True, False, False]  # not the first: a member before it is passed over
+
+
+def test_locks_in_an_array_are_all_taken() -> None:
+    locks = np.zeros(1, LOCK_DTYPE)
+    locks["address"], locks["function"], locks["stride"] = BSS, 1, 16
+    made = LineMap(image([("slots", BSS, 128, PAIRS)]), 64, locks=locks)
+    taken = [span.name for line in made.lines(range(BSS, BSS + 128, 64)) for span in line.spans if span.lockers]
+    assert taken == [f"slots[{n}].key" for n in range(8)]
 
 
 def test_thread_local_variables_are_on_lines_of_their_own() -> None:

@@ -218,6 +218,87 @@ def test_what_functions_do_through_arguments_is_shown_at_the_member(tmp_path: Pa
     assert found.facts.handed == 2
 
 
+WORDS = """
+typedef struct { union { unsigned val; struct { unsigned char locked, pending; unsigned short tail; }; }; } word_t;
+struct wide { union { long first; double other; }; long second; };
+struct user { long id; struct { word_t raw; } lock; word_t more[2]; union { unsigned sum; unsigned short start; };
+              struct wide wide; } one;
+__attribute__((noipa)) void release(struct user *u) { u->lock.raw.locked = 0; }
+__attribute__((noipa)) unsigned any(struct user *u) { return u->lock.raw.val + u->more[1].tail; }
+int main(void) { release(&one); return any(&one); }
+"""
+
+
+def test_the_inside_of_a_word_with_a_name_and_a_type_of_its_own_is_not_shown(tmp_path: Path) -> None:
+    """A spinlock is one word to whoever lays out a record; a union of the record's own has members."""
+    (tmp_path / "w.c").write_text(WORDS)
+    subprocess.run(["gcc", "-g", "-O1", "-o", "w", "w.c"], cwd=tmp_path, check=True, timeout=60)
+    (found,) = excerpts(tmp_path / "w", "user")
+    by_name = spans(found)
+    lock = by_name["user.lock.raw"]
+    assert (lock.members, set(lock.writers) - {"main"}, set(lock.readers) - {"main"}) == ((), {"release"}, {"any"})
+    assert by_name["user.more[1]"].type == "word_t"
+    assert [one.name for one in by_name["user.sum | start"].members] == ["user.sum", "user.start"]
+    assert [one.name for one in by_name["user.wide.first | other"].members] == ["user.wide.first", "user.wide.other"]
+
+
+POINTERS = """
+#include <pthread.h>
+#include <stdlib.h>
+#define NOT __attribute__((noipa))
+struct range { long low, high; };
+struct item { long id; pthread_mutex_t lock; long count; struct range range; };
+struct bystander { long id; };
+static struct item *kept;
+static struct bystander *other;
+NOT void widen(long *low) { *low -= 1; }
+NOT void take(struct item *i) { pthread_mutex_lock(&i->lock); i->count++; pthread_mutex_unlock(&i->lock); }
+NOT void part(struct item *i) { widen(&i->range.low); }
+NOT void whole(struct item *i) { take(i); }
+NOT void behind(void) { pthread_mutex_lock(&kept->lock); kept->id = 3; pthread_mutex_unlock(&kept->lock); }
+NOT void beside(void) { other->id = 4; }
+int main(void) {
+  kept = calloc(1, sizeof *kept);
+  other = calloc(1, sizeof *other);
+  part(kept), whole(kept), behind(), beside();
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def pointers(tmp_path_factory: pytest.TempPathFactory) -> Excerpt:
+    folder = tmp_path_factory.mktemp("pointers")
+    (folder / "p.c").write_text(POINTERS)
+    subprocess.run(
+        ["gcc", "-g", "-O2", "-fno-ipa-icf", "-o", "p", "p.c", "-pthread"], cwd=folder, check=True, timeout=60
+    )
+    (found,) = excerpts(folder / "p", "item")
+    return found
+
+
+def test_locks_are_taken_through_pointers_too(pointers: Excerpt) -> None:
+    """By who is handed the object, by who hands it to such a function, and behind a static pointer."""
+    lock = {name: span for line in pointers.lines for span in line.spans for name in span.users[0]}
+    assert set(lock) - {"main"} == {"take", "whole", "behind"}
+    assert all(span.name.startswith("item.lock") for span in lock.values())
+
+
+def test_what_is_done_to_a_part_is_done_by_who_hands_it_on(pointers: Excerpt) -> None:
+    """A function that hands on the whole object does nothing to its members: who is handed it speaks for itself."""
+    by_name = spans(pointers)
+    assert by_name["item.range.low"].writers == ("part",)
+    assert by_name["item.count"].writers == ("take",)
+
+
+def test_a_static_pointer_leads_to_objects_of_its_type(pointers: Excerpt) -> None:
+    assert spans(pointers)["item.id"].writers == ("behind",)
+    assert pointers.facts is not None
+    assert pointers.facts.pointers == ("kept",)
+    text = " ".join(render(LayoutReport("", "lines", (Layout(TARGET, (pointers,)),)), RenderOptions()).split())
+    assert "handed a pointer to one and through kept; what goes through other pointers is not shown" in text
+
+
 def test_a_thread_local_object_has_a_layout_and_no_place(program: Path) -> None:
     (found,) = excerpts(program, "own")
     assert found.instances == ()
