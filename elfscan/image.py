@@ -22,14 +22,14 @@ from elfscan.code.jumplabels import jump_labels
 from elfscan.code.namedwords import names_of_tables
 from elfscan.code.overrides import overrides, virtual_tables
 from elfscan.code.pointerarguments import placed_pointers
-from elfscan.code.storedcode import leading_to_functions, pointed_data, stored_code
+from elfscan.code.storedcode import in_lists, leading_to_functions, pointed_data, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
 from elfscan.compilers import language_of_nameless
 from elfscan.debug.rustnames import RUST_NAME, told_apart
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.archive import is_archive, open_members
 from elfscan.fileformat.elf import ElfFile, map_file
-from elfscan.fileformat.kernel import image_kind, init_functions
+from elfscan.fileformat.kernel import image_kind, init_functions, kernel_exports
 from elfscan.fileformat.placement import open_program
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import in_got
@@ -373,6 +373,8 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     extents_known = [(known.start, known.end), holes[:2], (stubs["address"], stubs["address"] + stubs["size"])]
     roots = np.concatenate([np.array((*initial, elf.header.entry), np.uint64), stored["value"]])
     gaps = find_gaps(program, extents_known, plt, roots)
+    if kind in (ImageKind.KERNEL, ImageKind.MODULE):
+        stored = stored[~in_lists(program, stored["slot"])]
     holes = (
         np.concatenate([holes[0], gaps.start]),
         np.concatenate([holes[1], gaps.end]),
@@ -383,6 +385,8 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
         symbols, known, holes, stubs, layout.locate(stubs["address"]), layout.sections, globals_enter=entered
     )
     _flag(table, symbols.go, FunctionFlag.GO)
+    if kind in (ImageKind.KERNEL, ImageKind.MODULE):
+        _flag(table, program.address[kernel_exports(symbols, np.arange(len(symbols.table)))], FunctionFlag.FOR_MODULES)
     found = rows_starting_at(table, gaps.start)
     table["flags"][found] ^= np.uint32(FunctionFlag.FROM_UNWIND | FunctionFlag.FROM_CALLS)
     # A stub is called what its slot leads to: an import's placeholder, or a function of this image.

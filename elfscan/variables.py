@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan.fileformat import constants as c
+from elfscan.fileformat.kernel import KSYMTAB, kernel_exports
 from elfscan.fileformat.symbols import COMMON, Symbols
 from sharing.model import VARIABLE_DTYPE, Section, SectionKind, VariableFlag
 from sharing.model.arrays import among
@@ -23,10 +24,9 @@ Array = npt.NDArray[Any]
 
 NO_LIMIT = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
-_KSYMTAB = b"__ksymtab_"  # in front of the names that a kernel or module exports (include/linux/export.h)
 # Names that are marks and not objects.  Local labels and mapping symbols; the kernel's export tables.
 _NOISE = (
-    b"$", b".L", _KSYMTAB, b"__kstrtab", b"__crc_", b"__export_symbol_", b"__gnu_lto_", b"annobin_", b".annobin_",
+    b"$", b".L", KSYMTAB, b"__kstrtab", b"__crc_", b"__export_symbol_", b"__gnu_lto_", b"annobin_", b".annobin_",
 )  # fmt: skip
 # Marks without size only: the kernel makes objects of the same names.
 _MARKS = (b"__initcall_", b"__start_", b"__stop_", b"__UNIQUE_ID_", b"__end_")
@@ -83,7 +83,7 @@ def variable_symbols(
     out["address"], out["section"] = start, where
     out["size"] = np.where(inferred, np.minimum(following, limit) - start, size)
     out["flags"] = _flags(table[leads], inferred, among(start, address[copied]))
-    out["flags"] |= np.where(_kernel_exports(symbols, leads), np.uint32(VariableFlag.EXPORTED), np.uint32(0))
+    out["flags"] |= np.where(kernel_exports(symbols, leads), np.uint32(VariableFlag.EXPORTED), np.uint32(0))
     return VariableSymbols(out, table["name"][leads].astype(np.int64), aliases, int(covered.sum()))
 
 
@@ -137,18 +137,6 @@ def _flags(symbols: Array, inferred: Array, copied: Array) -> Array:
     ):
         flags |= np.where(condition, np.uint32(flag), np.uint32(0))
     return flags
-
-
-def _kernel_exports(symbols: Symbols, rows: Array) -> Array:
-    """Which symbols a kernel or module exports: those that an entry of its export table is named after."""
-    names = symbols.table["name"]
-    entries = names[symbols.names.starts_with(names, _KSYMTAB)]
-    exported = {name.removeprefix(_KSYMTAB.decode()) for name in symbols.names.decode(entries)}
-    out = np.zeros(len(rows), bool)
-    if exported:
-        shared = np.flatnonzero(symbols.table["bind"][rows] != c.STB_LOCAL)
-        out[shared] = [name in exported for name in symbols.names.decode(names[rows[shared]])]
-    return out
 
 
 def _held(sections: tuple[Section, ...]) -> tuple[Array, Array]:

@@ -19,6 +19,14 @@ from sharing.model.image import WORD_DTYPE
 Array = npt.NDArray[Any]
 
 GO_TABLES = ".itablink"
+# Lists of a kernel by their sections, and what stands in the marks around them (include/asm-generic/vmlinux.lds.h):
+# where functions can be traced, may not be probed, and may be made to fail.
+LISTS = {
+    "__mcount_loc": "mcount_loc",
+    "__patchable_function_entries": "patchable_function_entries",
+    "_kprobe_blacklist": "kprobe_blacklist",
+    "_error_injection_whitelist": "error_injection_whitelist",
+}
 
 
 def stored_code(program: Program, kind: ImageKind) -> Array:
@@ -54,6 +62,22 @@ def stored_code(program: Program, kind: ImageKind) -> Array:
             parts.append(found)
     words = np.concatenate(parts)
     return words[np.argsort(words["slot"], kind="stable")]
+
+
+def in_lists(program: Program, slots: Array) -> npt.NDArray[np.bool_]:
+    """Which words are entries of a kernel's or module's lists of code that is traced or probed: nobody calls by them.
+
+    One of them has nearly every function.  A linked kernel has marks around each, a module a section.
+    """
+    found = np.zeros(len(slots), bool)
+    sections = {section.name: (section.address, section.end) for section in program.layout.sections}
+    for section, name in LISTS.items():
+        start, end = sections.get(section) or tuple(
+            program.symbols.lookup(f"__{at}_{name}") for at in ("start", "stop")
+        )
+        if start is not None and end is not None:
+            found |= (slots >= np.uint64(start)) & (slots < np.uint64(end))
+    return found
 
 
 def leading_to_functions(stored: Array, functions: Array) -> Array:

@@ -1,7 +1,7 @@
 """What kind of program a file is, and what is special about Linux kernels and modules.
 
-Owns the marks by which kernels are known, their range of data that becomes read-only after boot, and the
-functions that run before the program proper (constructors, initcalls).
+Owns the marks by which kernels are known, their range of data that becomes read-only after boot, what they export to
+modules, and the functions that run before the program proper (constructors, initcalls).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sharing.model import ImageKind
 from sharing.model.arrays import distinct, words_at
 
 MAX_INIT_FUNCTIONS = 1_000_000
+KSYMTAB = b"__ksymtab_"  # in front of the names that a kernel or module exports (include/linux/export.h)
 
 
 def image_kind(elf: ElfFile) -> ImageKind:
@@ -49,6 +50,18 @@ def ro_after_init(symbols: Symbols) -> tuple[int, int] | None:
     """[start, end) of the kernel's data that is made read-only at the end of boot (mark_rodata_ro)."""
     start, end = symbols.lookup("__start_ro_after_init"), symbols.lookup("__end_ro_after_init")
     return (start, end) if start is not None and end is not None and start < end else None
+
+
+def kernel_exports(symbols: Symbols, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which symbols a kernel or module exports: those that an entry of its export table is named after."""
+    names = symbols.table["name"]
+    entries = names[symbols.names.starts_with(names, KSYMTAB)]
+    exported = {name.removeprefix(KSYMTAB.decode()) for name in symbols.names.decode(entries)}
+    out = np.zeros(len(rows), bool)
+    if exported:
+        shared = np.flatnonzero(symbols.table["bind"][rows] != c.STB_LOCAL)
+        out[shared] = [name in exported for name in symbols.names.decode(names[rows[shared]])]
+    return out
 
 
 def init_functions(

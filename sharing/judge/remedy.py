@@ -25,7 +25,8 @@ from sharing.model.profile import Actor, Role
 _NAMELESS = ("", "struct", "class", "union")
 _UNKNOWN = "T: the type it has now"
 _NO_TYPES = Paths(None)
-# Macros of the kernel (linux/spinlock_types.h, mutex.h, rwsem.h, seqlock.h) that define a lock and initialise it.
+# Macros of the kernel (linux/spinlock_types.h, rwlock_types.h, mutex.h, rwsem.h, seqlock.h, wait.h, list.h, idr.h) that
+# define an object and initialise it.
 _DEFINED_BY = {
     "spinlock_t": "DEFINE_SPINLOCK",
     "raw_spinlock_t": "DEFINE_RAW_SPINLOCK",
@@ -33,6 +34,12 @@ _DEFINED_BY = {
     "mutex": "DEFINE_MUTEX",
     "rw_semaphore": "DECLARE_RWSEM",
     "seqlock_t": "DEFINE_SEQLOCK",
+    "wait_queue_head_t": "DECLARE_WAIT_QUEUE_HEAD",
+    "wait_queue_head": "DECLARE_WAIT_QUEUE_HEAD",
+    "list_head": "LIST_HEAD",
+    "hlist_head": "HLIST_HEAD",
+    "idr": "DEFINE_IDR",
+    "ida": "DEFINE_IDA",
 }
 
 
@@ -207,8 +214,9 @@ class _Words:
         )
         edit = f"{self._storage}{kind} __cacheline_aligned_in_smp;{self._note()}"
         if defined := _DEFINED_BY.get(re.sub(r"^struct ", "", self._actor.owner_type)):
+            # As kernel code writes it (fs/dcache.c has one): the attribute in front of the macro.
             defines = f"{self._storage}__cacheline_aligned_in_smp {defined}({self._name});"
-            edit += f"  /* or, where {defined} defines it: {defines} */"
+            edit = f"{defines}  /* or, where its declaration is written out: {edit} */"
         return self._made("section", text, edit, breaks_abi=False)
 
     def elements(self) -> Remedy:

@@ -198,6 +198,14 @@ ENTRY_WRAPPERS: Annotated[
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
 ] = 2
+SEVERAL_CALLERS: Annotated[
+    int,
+    About(
+        "functions that call one",
+        Origin.CHOSEN,
+        "from here on those of a kernel that are seen speak for modules: one may be the only one of its kind",
+    ),
+] = 2
 MANY_NAMES: Annotated[
     int, About("comparisons of texts in a function", Origin.CHOSEN, "from here on it looks for names of options")
 ] = 8

@@ -19,7 +19,7 @@ from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static import rarefunctions
-from sharing.static.administration import administrators
+from sharing.static.administration import administrators, called_by_seldom_code
 from sharing.static.callees import function_at, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
@@ -39,7 +39,8 @@ class RareTable(msgspec.Struct, frozen=True):
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
     a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``environment`` reads
     variables of the process.  In ``read_mostly_sections`` a kernel keeps what it declares to be hardly ever written.
-    ``administration`` are types of its tables of settings, of parameters, and of what is shown of them.
+    ``administration`` are types of its tables of settings, of parameters, of what is shown of them and told of changes;
+    ``shown_by`` make files of a table that an administrator reads.
     """
 
     never_return: frozenset[str]
@@ -57,6 +58,7 @@ class RareTable(msgspec.Struct, frozen=True):
     compares: frozenset[str]
     environment: frozenset[str]
     administration: frozenset[str]
+    shown_by: frozenset[str]
 
 
 @functools.cache
@@ -109,7 +111,7 @@ def with_rarity(image: Image) -> Image:
     entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
     entries = union(entries, np.flatnonzero(logs.always))
     entries = union(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
-    entries = union(entries, administrators(image, table.administration))
+    entries = union(entries, administrators(image, table.administration, of(table.shown_by)))
     functions = image.functions
     if len(entries):
         seldom_sites |= among(sites["function"], entries)
@@ -119,9 +121,20 @@ def with_rarity(image: Image) -> Image:
     once = first_uses(image, functions)
     seldom_sites |= _between(sites["ip"], once) | _writes_declared_rare(image, table.read_mostly_sections)
     seldom_calls |= _between(calls["ip"], once)
-    return dataclasses.replace(
+    found = dataclasses.replace(
         image, functions=functions, sites=_raised(sites, seldom_sites), calls=_raised(calls, seldom_calls)
     )
+    return _marked(found, called_by_seldom_code(found, found.calls))
+
+
+def _marked(image: Image, rows: Rows) -> Image:
+    """The image with these functions cold, and all in them seldom."""
+    if not len(rows):
+        return image
+    functions = image.functions.copy()
+    functions["flags"][rows] |= np.uint32(FunctionFlag.COLD)
+    sites, calls = (_raised(table, among(table["function"], rows)) for table in (image.sites, image.calls))
+    return dataclasses.replace(image, functions=functions, sites=sites, calls=calls)
 
 
 def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:

@@ -17,7 +17,7 @@ from sharing.knowledge.runtimes import starts_threads
 from sharing.model.arrays import among
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.model.plural import count
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, functions_called
 from sharing.static.starts import Root, created
 
 LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
@@ -77,7 +77,7 @@ def _of_library(image: Image, knowledge: Knowledge) -> ThreadStructure:
     """Whoever calls it may do so on several threads at once; some libraries start threads as well."""
     exported = flagged(image, FunctionFlag.EXPORTED)
     if image.kind in _ALL_CODE:
-        base = _code(image)
+        base = _code(image) & _entered(image)
     else:
         base = _ways_in(image, FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN)
     callers = Root(_ALL_CODE.get(image.kind, "exported functions"), -1, True)
@@ -90,6 +90,23 @@ def _of_library(image: Image, knowledge: Knowledge) -> ThreadStructure:
     if own:
         how += f"; {len(own)} thread entries of the library's own"
     return ThreadStructure([callers, *own], base, how, True)
+
+
+def _entered(image: Image) -> Bools:
+    """Functions of a kernel or module that others than its own direct calls lead to, as far as that is known.
+
+    What nobody calls directly is entered all the same: from code that is no function, or by a table of distances.
+    """
+    called = np.zeros(len(image.functions), bool)
+    row = functions_called(image)
+    called[row[row >= 0]] = True
+    return flagged(image, FunctionFlag.ADDRESS_TAKEN | for_others(image)) | ~called
+
+
+def for_others(image: Image) -> FunctionFlag:
+    """The mark of functions that other files may call: without a table of exports, all that are global."""
+    exports = image.kind is ImageKind.MODULE or bool(flagged(image, FunctionFlag.FOR_MODULES).any())
+    return FunctionFlag.FOR_MODULES if exports else FunctionFlag.EXPORTED
 
 
 def _ways_in(image: Image, flags: int) -> Bools:

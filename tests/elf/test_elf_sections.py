@@ -179,6 +179,8 @@ def test_a_kernel_is_known_by_its_sections(build: Build, read: Read, tmp_path: P
     assert image.init_functions == (int(image.functions["address"][calls["setup"]]),)
     assert flags["worker"] & FunctionFlag.ADDRESS_TAKEN, "found by its value in .data: nothing is relocated"
     assert flags["worker"] & FunctionFlag.EXPORTED
+    # Global are all functions that another unit calls; for modules are those that the table of exports names.
+    assert [name for name in ("worker", "unused_here", "setup") if flags[name] & FunctionFlag.FOR_MODULES] == ["worker"]
     assert not flags["unused_here"] & FunctionFlag.ADDRESS_TAKEN
     spans = [(s.address, s.end) for s in image.sections if s.size]
     assert all(a <= b for (_, a), (b, _) in pairwise(spans)), "carved parts do not overlap"

@@ -94,6 +94,7 @@ def findings(case: dict[str, Any]) -> dict[str, str]:
         sum(1 << i for i, name in enumerate(labels) if name != "main"),
         lambda mask: tuple(n for i, n in enumerate(labels) if mask >> i & 1),
         lambda a, b: case.get("step", 32),
+        sum(1 << i for i, n in enumerate(labels) if n in case.get("anybody", ())),
     )
     base = 0x10000
     actors = tuple(actor(t, base, roots) for t in case["actor"])

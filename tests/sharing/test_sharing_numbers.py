@@ -10,7 +10,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.numbers import described
 from sharing.judge.static import JudgeOptions, judge
 from sharing.knowledge import default_knowledge
-from sharing.model import AccessKind, FunctionFlag, SiteFlag
+from sharing.model import AccessKind, FunctionFlag, ImageKind, SiteFlag
 from sharing.static import numbers
 from tests.builders.image import BSS, Body, Builder, Param
 
@@ -314,6 +314,17 @@ def lock_across_lines() -> Builder:
     return b
 
 
+def called_by_seldom_code() -> Builder:
+    """A kernel's counters, one of which is counted by what two functions call that hardly ever run, and modules may."""
+    b = Builder(ImageKind.KERNEL)
+    for at, name in enumerate(("mine", "theirs")):
+        b.variable(name, 8, BSS + at * 8)
+        atomic(b.function(f"count_{name}", FunctionFlag.EXPORTED), name, 1)
+    for caller in ("first", "second"):
+        b.function(caller, FunctionFlag.COLD).call("count_mine")
+    return b
+
+
 Row = tuple[str, float, Callable[[], Builder]]
 ROWS: list[Row] = [
     ("IMPLAUSIBLE_LOOPS", 1, counters),
@@ -357,6 +368,7 @@ ROWS: list[Row] = [
     ("LOCK_WRAPPERS", 1, lock_of_a_wrapper),
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
+    ("SEVERAL_CALLERS", 3, called_by_seldom_code),
     ("MANY_NAMES", 9, set_by_name),
     ("PARAM_ROUNDS", 0, through_arguments),
     ("MAX_CALLERS", 0, under_a_callers_lock),

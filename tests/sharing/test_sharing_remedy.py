@@ -148,14 +148,15 @@ def test_a_member_starts_a_line_and_so_does_the_next(language: str, tmp_path: Pa
 class TestKernel:
     def test_its_own_section_keeps_the_tail(self) -> None:
         found = remedy(whole(actor("tasklist_lock", 8, type_name="rwlock_t", owner_type="rwlock_t")), KERNEL)
-        plain, _, defined = found.edit.partition("  ")
-        assert plain == "rwlock_t tasklist_lock __cacheline_aligned_in_smp;"
+        defined, _, plain = found.edit.partition("  ")
         # Most locks are defined and initialised by a macro, which the edit must not drop.
-        assert defined == (
-            "/* or, where DEFINE_RWLOCK defines it: __cacheline_aligned_in_smp DEFINE_RWLOCK(tasklist_lock); */"
-        )
+        assert defined == "__cacheline_aligned_in_smp DEFINE_RWLOCK(tasklist_lock);"
+        written_out = "rwlock_t tasklist_lock __cacheline_aligned_in_smp;"
+        assert plain == f"/* or, where its declaration is written out: {written_out} */"
         count = remedy(whole(actor("nr_files", 8, type_name="long", owner_type="long")), KERNEL)
         assert count.edit == "long nr_files __cacheline_aligned_in_smp;"
+        queue = remedy(whole(actor("wait", 24, type_name="wait_queue_head_t", owner_type="wait_queue_head_t")), KERNEL)
+        assert queue.edit.startswith("__cacheline_aligned_in_smp DECLARE_WAIT_QUEUE_HEAD(wait);")
         assert (found.kind, found.language, found.protects_tail) == ("section", "C (kernel)", True)
         assert "tail" in found.text
 

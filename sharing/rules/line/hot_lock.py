@@ -19,6 +19,9 @@ nor the tail of the line can be given to another object.
     struct alignas(64) LockLine { pthread_mutex_t value; };   // sizeof is 64
     static LockLine lock;
 
+Data that a lock guards is a note where no thread is seen, as in kernels and libraries: without waiters it is in good
+company.
+
 Evidence: the bytes that lock and unlock write are known by ABI; bytes of the lock that are only initialised (the
 robust-list links of a pthread mutex) do not count.
 """
@@ -115,6 +118,9 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     own = own and not apart
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
+    if own and not (lock.mask(writers=True) | victim.mask()) & ~ctx.anybody:
+        # It costs something only while others wait for the lock, and of callers nobody knows whether any ever does.
+        severity = severity.lowered(numbers.TO_NOTE)
     if maybe_one_object(lock, victim) or (lock.owner == victim.owner and own):
         severity = severity.lowered(numbers.TO_NOTE)  # put together on purpose, used together
     return severity
