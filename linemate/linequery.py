@@ -141,6 +141,8 @@ def _with_readable_names(report: LayoutReport) -> LayoutReport:
 
 def _accessors(thing: LayoutObject | LayoutSpan | LayoutMember) -> dict[str, tuple[str, ...]]:
     fields = {"lockers": thing.lockers, "readers": thing.readers, "writers": thing.writers}
+    if isinstance(thing, LayoutSpan):
+        fields["updaters"] = thing.updaters
     return fields | {"takers": thing.takers} if isinstance(thing, LayoutObject) else fields
 
 

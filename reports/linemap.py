@@ -37,6 +37,8 @@ _KEY = (
     "some function writes or locks it; '-' hole, '.' padding, '?' unknown; behind a member l: locked by, w: written "
     "by, r: read by, wr: both by the same"
 )
+MANY = 4  # functions that read a member for each that writes it, from which on it counts as read
+OF_A_SIDE = 3  # members of a line that are named together
 CROWD_SHOWN = 4
 MOST_USED = 5
 _MEMBER = re.compile(r"(\[[^\]]*\])*\.?[^.\[]+")  # with the index of an array's element in front
@@ -114,6 +116,8 @@ def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
         start = int(line.address, 16)
         name = f"bytes {start} to {start + line.size - 1}" if excerpt.record else f"line {line.address}"
         yield from _line(line, wanted, name, width)
+        if excerpt.record:
+            yield from wrapped(_mixed(line, excerpt.object), prose, INDENT, hang=4, style="bold")
     if excerpt.omitted:
         yield [(f"{INDENT}... {count(excerpt.omitted, 'more line')}, see --max-lines", "dim")]
 
@@ -145,9 +149,37 @@ def _whole(excerpt: Excerpt) -> Iterator[str]:
     parts = dict.fromkeys(part for line in excerpt.lines for span in line.spans for part in _parts(span))
     spans = [part for part in parts if part.readers or part.writers]
     spans.sort(key=lambda span: -len(span.readers) - len(span.writers))
+    mixed = [str(int(line.address, 16)) for line in excerpt.lines if _mixed(line, described)]
+    if mixed:
+        yield (
+            f"read by many beside what is locked or changed atomically: see mixed: in the "
+            f"{count(len(mixed), 'line')} at byte {', '.join(mixed)}"
+        )
     if len(spans) > 1:
         used = [f"{_inner(span, described.name)} ({_users(span)})" for span in spans[:MOST_USED]]
         yield f"used by most functions: {', '.join(used)}"
+
+
+def _mixed(line: LayoutLine, record: LayoutObject | None) -> str:
+    """What many functions read beside what is locked or changed atomically, which is made for several threads."""
+    owner = record.name if record is not None else ""
+    changed: dict[str, int] = {}
+    read: dict[str, int] = {}
+    for span in line.spans:
+        lockers, readers, writers = span.users
+        if span.kind is not SpanKind.MEMBER:
+            continue
+        if by := lockers or span.updaters:
+            changed[f"{_inner(span, owner)} ({'locked' if lockers else 'updated'}"] = len(by)
+        elif len(readers) >= MANY * max(len(writers), 1):
+            read[f"{_inner(span, owner)} (read"] = len(readers)
+    return f"mixed: {_most_used(changed)} beside {_most_used(read)}" if changed and read else ""
+
+
+def _most_used(side: dict[str, int]) -> str:
+    most = sorted(side.items(), key=lambda one: -one[1])[:OF_A_SIDE]
+    more = f" and {len(side) - len(most)} more" if len(side) > len(most) else ""
+    return ", ".join(f"{lead} by {by})" for lead, by in most) + more
 
 
 def _inner(span: LayoutSpan | LayoutMember, owner: str) -> str:

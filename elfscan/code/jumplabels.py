@@ -33,7 +33,7 @@ ENTRY = (("code", "i4"), ("target", "i4"), ("key", "i8"))
 ENTRY_BYTES = 16
 # 4 * -log2 of the chance that the other way is open.  Tracing is switched on by whom it is to help, for a while.  Of
 # other keys many are on wherever something is in use: what they open is no rarer than other code that is hardly used.
-DIAGNOSIS, OTHERS = 80, 13
+DIAGNOSIS, OTHERS = 160, 13
 _OFFSETS = {"code": 0, "target": 4, "key": 8}
 LABEL_DTYPE = np.dtype([("code", "<u8"), ("target", "<u8"), ("way", "<u4"), ("rarity", "<u4")])
 _ON_BRANCHES, _FLAGS = 1, 3

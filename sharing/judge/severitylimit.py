@@ -34,8 +34,9 @@ def _limited(draft: Draft, ctx: Context) -> Draft:
 def _if_they_met(draft: Draft, ctx: Context) -> tuple[Severity, str]:
     """That two are safe by luck is worth a warning where threads that were seen would often meet there."""
     most, why = limit(draft.actors, ctx)
-    of_any_thread = any(actor.often is None for actor in draft.actors)  # a kernel's
-    seen = of_any_thread or (most.rank > Severity.LOW.rank and why != UNKNOWN)
+    if any(actor.often is None for actor in draft.actors):  # a kernel's
+        return most, why
+    seen = most.rank > Severity.LOW.rank and why != UNKNOWN
     return (draft.severity, why) if seen else (Severity.NOTE, why)
 
 

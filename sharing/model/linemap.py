@@ -42,6 +42,7 @@ class LayoutSpan(msgspec.Struct, frozen=True):
     ``name`` is the variable or member, "" for padding and unknown bytes; for a hole it is the variable.
     ``split``: one element continues on a neighbouring line, so that a single access can touch both.  ``members`` are
     those of a union, or of what overlaps otherwise; the span's own functions are then those that fit none of them.
+    ``updaters`` are the functions, of all that touch it, that do so atomically.
     """
 
     start: int
@@ -56,6 +57,7 @@ class LayoutSpan(msgspec.Struct, frozen=True):
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     members: tuple[LayoutMember, ...] = ()
+    updaters: tuple[str, ...] = ()
 
     @property
     def users(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -14,6 +14,7 @@ from sharing.rules.line.base import Context, surely_meet
 
 NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
+CALLED = f"{UNKNOWN}, and one of the two is not among the busiest of it"
 CALLERS = "how often callers of this library come here is not known: one of the two is no work of a thread of its own"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"
@@ -29,7 +30,9 @@ def limit_of_pair(a: Actor, b: Actor, ctx: Context) -> tuple[Severity, str]:
     if a.of_library and b.of_library:
         return Severity.NOTE, LIBRARY
     if a.often is None or b.often is None:
-        return Severity.LOW, UNKNOWN
+        # A kernel's code is all called somehow, and what is called at all is warm: that says nothing.
+        busy = Heat.HOT is a.heat is b.heat
+        return (Severity.LOW, UNKNOWN) if busy else (Severity.NOTE, CALLED)
     return max((_written(a, b, ctx), _written(b, a, ctx)), key=lambda found: found[0].rank)
 
 

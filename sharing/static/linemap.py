@@ -259,7 +259,19 @@ class LineMap:
             lockers, readers, writers = rest
             owner = self.image.variable_name(part.row)
             return LayoutSpan(
-                start, end, part.kind, name, owner, offset, part.type, False, lockers, readers, writers, members
+                start,
+                end,
+                part.kind,
+                name,
+                owner,
+                offset,
+                part.type,
+                False,
+                lockers,
+                readers,
+                writers,
+                members,
+                sites.updaters(first, last),
             )
         return LayoutSpan(
             start,
@@ -273,6 +285,7 @@ class LineMap:
             () if hole else sites.lockers(first, last),
             () if hole else sites.functions(first, last, AccessKind.LOAD),
             () if hole else sites.functions(first, last, *STORES),
+            updaters=() if hole else sites.updaters(first, last),
         )
 
     def _members(self, union: _Part, first: int, last: int, sites: LineUsers) -> tuple[tuple[LayoutMember, ...], Users]:

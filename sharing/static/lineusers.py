@@ -57,6 +57,12 @@ class LineUsers:
         sites = self._sites
         return self._named(sites.rows[self._touching(sites, start, end) & among(sites.rows["kind"], kinds)])
 
+    def updaters(self, start: int, end: int) -> tuple[str, ...]:
+        """Functions that change a byte of [start, end) atomically."""
+        rows = self._sites.rows
+        atomic = among(rows["kind"], STORES) & (rows["flags"] & SiteFlag.ATOMIC != 0)
+        return self._named(rows[self._touching(self._sites, start, end) & atomic])
+
     def lockers(self, start: int, end: int) -> tuple[str, ...]:
         """Functions that lock or unlock what begins in [start, end)."""
         return self._named(self._locks.rows[self._touching(self._locks, start, end)])

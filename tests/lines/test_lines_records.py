@@ -242,6 +242,38 @@ def test_the_inside_of_a_word_with_a_name_and_a_type_of_its_own_is_not_shown(tmp
     assert [one.name for one in by_name["user.wide.first | other"].members] == ["user.wide.first", "user.wide.other"]
 
 
+MIXED = """
+#include <pthread.h>
+struct table { _Atomic long uses; long mode; long rare; char apart[40]; pthread_mutex_t lock; long seen; char rest[16];
+               long size; };
+#define NOT __attribute__((noipa))
+NOT void get(struct table *t) { t->uses++; }
+NOT void put(struct table *t) { t->uses--; }
+NOT void locked(struct table *t) { pthread_mutex_lock(&t->lock); t->seen++; pthread_mutex_unlock(&t->lock); }
+#define READ(n) NOT long read##n(struct table *t) { return t->mode + t->size; }
+READ(1) READ(2) READ(3) READ(4)
+NOT long rarely(struct table *t) { return t->rare; }
+int main(int argc, char **argv) {
+  struct table *t = (struct table *)argv;
+  get(t), put(t), locked(t);
+  return read1(t) + read2(t) + read3(t) + read4(t) + rarely(t);
+}
+"""
+
+
+def test_what_many_read_beside_an_atomic_or_a_lock_is_told_of_its_line(tmp_path: Path) -> None:
+    """Not what one function reads, nor what is on another line: ``size`` begins the line behind the lock's."""
+    (tmp_path / "m.c").write_text(MIXED)
+    command = ["gcc", "-g", "-O2", "-fno-ipa-icf", "-o", "m", "m.c", "-pthread"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    text = render(lines(LinesOptions(str(tmp_path / "m"), ("struct table",))), RenderOptions(width=160))
+    told = [" ".join(line.split()) for line in text.splitlines() if "mixed:" in line]
+    assert told == [
+        "read by many beside what is locked or changed atomically: see mixed: in the 1 line at byte 0",
+        "mixed: uses (updated by 2) beside mode (read by 4)",
+    ]
+
+
 POINTERS = """
 #include <pthread.h>
 #include <stdlib.h>

@@ -20,6 +20,7 @@ from sharing.judge.static import Judgement, JudgeOptions, judge
 from sharing.knowledge import default_knowledge
 from sharing.model import (
     Finding,
+    FunctionFlag,
     ImageKind,
     LinemateError,
     LockAbi,
@@ -148,6 +149,20 @@ class TestFindings:
         (finding,) = judged(b).findings
         assert finding.rule == "two-locks-one-line"
         assert {r.language for r in finding.remedies} == {"C (kernel)"}
+
+
+@pytest.mark.parametrize(("loop", "severity"), [(2, "low"), (0, "note")])
+def test_what_a_kernel_calls_at_all_is_not_busy(loop: int, severity: str) -> None:
+    """Of code whose rates nobody knows a pair is low where both are among the busiest of the file."""
+    b = Builder(ImageKind.KERNEL)
+    for number in range(40):  # so many are busier than what is called without a loop
+        b.function(f"busy{number}", FunctionFlag.ADDRESS_TAKEN).call("mutex_lock", f"lock{number}", loop=2)
+        b.variable(f"lock{number}", 64, BSS + 0x1000 + 256 * number)
+    b.function("sys_a", FunctionFlag.ADDRESS_TAKEN).call("mutex_lock", "a_lock", loop=2)
+    b.function("sys_b", FunctionFlag.ADDRESS_TAKEN).call("mutex_lock", "b_lock", loop=loop)
+    b.variable("a_lock", 32, BSS), b.variable("b_lock", 32, BSS + 32)
+    found = {finding.rule: finding.severity.value for finding in judged(b).findings}
+    assert found["two-locks-one-line"] == severity
 
 
 def crowd() -> Builder:

@@ -21,7 +21,7 @@ constexpr uint64_t LoopWorkPerBlock = 64;
 constexpr uint8_t MaxLoopDepth = 255;
 /// Of code that only an exception or an unread switch leads to.
 constexpr float RootChance = 0.1F;
-constexpr float LeastChance = 1e-6F;
+constexpr float LeastChance = 1e-12F;
 constexpr float LoopEntered = 0.88F;
 /// Blocks between the test that skips a loop and the loop.
 constexpr unsigned MaxPreheader = 3;
