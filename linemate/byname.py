@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from sharing.model.image import Image, SectionKind, VariableFlag
+from sharing.model.types import TypeTable
 
 _INDEX = re.compile(r"\[(\d{1,18})\]")
 _OFFSET = re.compile(r"\+(0[xX][0-9a-fA-F]{1,16}|0|[1-9]\d{0,18})$")
@@ -148,10 +149,15 @@ def member_span(image: Image, row: int, path: str) -> tuple[int, int] | None:
     if path.startswith("+"):
         size = int(image.variables["size"][row])
         return (int(path, 0), 1) if _OFFSET.match(path) and int(path, 0) < size else None
+    return path_span(image.types, int(image.variables["type"][row]), path)
+
+
+def path_span(types: TypeTable, kind: int, path: str) -> tuple[int, int] | None:
+    """(offset, size) of a member of a type and all below it; an index chooses the element, else the first is meant."""
     index = _INDEX.search(path)
     number = int(index[1]) if index else 0
     series = f"{path[: index.start()]}[]{path[index.end() :]}" if index else path
-    flat = image.types.flatten(int(image.variables["type"][row]))
+    flat = types.flatten(kind)
     leaves = [m for m in flat if m.path == series or m.path.startswith((f"{series}.", f"{series}["))]
     if not leaves and index and not path[index.end() :]:
         arrays = [m for m in flat if m.path == path[: index.start()] and m.stride > 0 and number < m.count]

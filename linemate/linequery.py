@@ -21,7 +21,7 @@ from elfscan.image import read_images
 from linemate.byname import by_ending, candidates, member_span, rows_by_name, split_member
 from linemate.distribution import where_names_are
 from linemate.pipeline import vocabulary
-from linemate.recordquery import Read, record_excerpts, record_name, similar_records
+from linemate.recordquery import Extent, Read, names_of_records, record_excerpts, similar_records
 from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
 from sharing.basics.target import target_of
@@ -81,13 +81,14 @@ def lines(options: LinesOptions) -> LayoutReport:
             sections, crowded = tuple(plain.summaries()), tuple(plain.crowded(CROWDED_SHOWN))
             layouts.append(Layout(target, (), sections, crowded, image.notes))
             continue
+        extent = Extent(size, options.max_lines, options.context)
         names = rows_by_name(image, candidates(options.symbols))
         every: dict[str, list[int]] = {}
         excerpts: list[Excerpt] = []
         taken: list[str] = []
         for symbol in options.symbols:
             here = list(_excerpts(read, names, symbol, size, options))
-            here = here or list(record_excerpts(read, symbol, size, options.max_lines))
+            here = here or list(record_excerpts(read, symbol, extent))
             if not here and symbol not in found:
                 every = every or rows_by_name(image)
                 ending = by_ending(every, symbol)
@@ -160,7 +161,9 @@ def _images(options: LinesOptions, knowledge: Knowledge) -> Iterator[Read]:
             yield Read(image, np.zeros(0, LOCK_DTYPE), knowledge)
         else:
             return
-    records = tuple(record_name(symbol) for symbol in options.symbols if not _ADDRESS.match(symbol))
+    records = tuple(
+        name for symbol in options.symbols if not _ADDRESS.match(symbol) for name in names_of_records(symbol)
+    )
     for image in islice(read_images(options.binary, debug_file=options.debug_file, records=records), done, None):
         yield _with_accesses(image, knowledge)
 

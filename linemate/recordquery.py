@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import structs
 
+from linemate.byname import path_span
+from sharing.basics.geometry import line_start
 from sharing.knowledge import Knowledge
 from sharing.model.image import VARIABLE_DTYPE, Image, Section, SectionKind, Table
 from sharing.model.linemap import EmptyMember, Excerpt, LayoutInstance, RecordFacts
@@ -42,10 +44,34 @@ class Read:
     knowledge: Knowledge
 
 
-def record_excerpts(read: Read, wanted: str, line_size: int, max_lines: int) -> Iterator[Excerpt]:
-    """One for each layout that a record of that name has; typedefs count as names."""
-    for rows in _layouts(read.image.types, wanted)[:MAX_LAYOUTS]:
-        yield _excerpt(read, wanted, rows, line_size, max_lines)
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is shown: bytes of a line, the most lines, and of a member lines around its own."""
+
+    line_size: int
+    max_lines: int
+    context: int
+
+
+def record_excerpts(read: Read, wanted: str, extent: Extent) -> Iterator[Excerpt]:
+    """One for each layout that a record of that name has; typedefs count as names.
+
+    Of ``name.member`` the lines around the member.
+    """
+    types = read.image.types
+    layouts, member = _layouts(types, wanted), ""
+    if not layouts:
+        name, _, member = wanted.partition(".")
+        layouts = _layouts(types, name) if member else []
+    for rows in layouts[:MAX_LAYOUTS]:
+        span = path_span(types, rows[0], member) if member else (0, max(types.size(rows[0]), 1))
+        if span is not None:
+            yield _excerpt(read, wanted, rows, extent, span)
+
+
+def names_of_records(wanted: str) -> tuple[str, ...]:
+    """The records that may be meant: of that name, or of what stands in front of a member."""
+    return tuple(dict.fromkeys((record_name(wanted), record_name(wanted.partition(".")[0]))))
 
 
 def _layouts(types: TypeTable, wanted: str) -> list[list[int]]:
@@ -94,23 +120,27 @@ def _shape(record: TypeRecord) -> tuple[object, ...]:
     return (record.size, *((member.name, member.offset_bits, member.bit_size) for member in record.members))
 
 
-def _excerpt(read: Read, wanted: str, rows: list[int], line_size: int, max_lines: int) -> Excerpt:
-    image = read.image
+def _excerpt(read: Read, wanted: str, rows: list[int], extent: Extent, span: tuple[int, int]) -> Excerpt:
+    """The lines of ``span``, (offset, size) of all of the record or of a member."""
+    image, line_size = read.image, extent.line_size
     size = max(image.types.size(rows[0]), 1)
     instances = list(_instances(image, frozenset(rows)))
     uses = through_pointers(image, read.knowledge, rows, size)
     addresses = [address for _, address in instances]
-    one = _one_object(image, rows[0], wanted, size, addresses, uses.sites)
+    name = wanted if span == (0, size) else wanted.partition(".")[0]
+    one = _one_object(image, rows[0], name, size, addresses, uses.sites)
     locks = np.concatenate([_shifted(read.locks, "address", addresses, size), uses.locks])
     line_map = LineMap(one, line_size, locks=locks)
-    lines = range(0, size, line_size)
+    around = extent.context * line_size
+    first = max(line_start(span[0], line_size) - around, 0)
+    lines = range(first, min(sum(span) + around, size), line_size) if span != (0, size) else range(0, size, line_size)
     described = structs.replace(line_map.describe(0), type=image.types.name(rows[0]))
     shown = tuple(LayoutInstance(name, f"{address:#x}", address % line_size) for name, address in instances[:SHOWN])
     return Excerpt(
         wanted,
         described,
-        tuple(line_map.lines(lines[:max_lines])),
-        max(len(lines) - max_lines, 0),
+        tuple(line_map.lines(lines[: extent.max_lines])),
+        max(len(lines) - extent.max_lines, 0),
         record=True,
         instances=shown,
         instances_omitted=len(instances) - len(shown),

@@ -39,8 +39,8 @@ def command(
 ) -> int:
     """Show the lines of BINARY around each SYMBOL or ADDRESS, byte by byte, or the members of a TYPE on lines.
 
-    SYMBOL may go on into the variable: server.lruclock, slots[3].count.  Without one: how crowded the writable
-    sections are.
+    SYMBOL and TYPE may go on into them: server.lruclock, slots[3].count, zone.lock.  Without one: how crowded the
+    writable sections are.
     """
     project, line_size = where.read()
     inputs = (binary, debug_file, project.path or None)

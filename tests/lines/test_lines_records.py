@@ -358,6 +358,16 @@ def test_a_variable_of_the_name_comes_first(program: Path) -> None:
     assert found.record
 
 
+def test_of_a_member_of_a_type_the_lines_around_it_are_shown(program: Path) -> None:
+    (found,) = lines(LinesOptions(str(program), ("struct stats.total",), context=0)).layouts[0].excerpts
+    assert [line.address for line in found.lines] == ["0x40"]
+    assert spans(found)["struct stats.total"].writers == ("add",)
+    (found,) = excerpts(program, "stats.count")  # one line on either side, as far as there are any
+    assert [line.address for line in found.lines] == ["0x0", "0x40"]
+    with pytest.raises(LinemateError, match=r"no variable 'stats\.absent', nor a type of that name"):
+        excerpts(program, "stats.absent")
+
+
 def test_what_is_neither_is_refused(program: Path) -> None:
     with pytest.raises(LinemateError, match="no variable 'statistics', nor a type of that name"):
         excerpts(program, "statistics")
