@@ -142,17 +142,15 @@ class _Profile:
         rows = attribution.rows
         self._thread = np.ascontiguousarray(rows["thread"])
         self._time = np.ascontiguousarray(attribution.samples.samples["time"])
-        self._ip = np.ascontiguousarray(attribution.samples.samples["ip"])
         code, row = np.unique(np.concatenate([one.code for one in lines]), axis=0, return_inverse=True)
         for one, part in zip(
             lines, np.split(row.ravel(), np.cumsum([len(one.code) for one in lines])[:-1]), strict=True
         ):
             one.row = part
-        sample, which = attribution.near(code[:, 0].astype(np.int64), code[:, 1])
-        order = np.argsort(which, kind="stable")
-        self._near = sample[order]
-        self._bounds = np.searchsorted(which[order], np.arange(len(code) + 1))
         self._threads = len(attribution.threads) + 1
+        sample, which = attribution.near(code[:, 0].astype(np.int64), code[:, 1])
+        ip = attribution.samples.samples["ip"][sample]
+        self._densities = _densities(which.astype(np.int64) * self._threads + self._thread[sample] + 1, ip)
         placed, number = _at(code, rows)
         self._there = np.bincount(
             number * self._threads + self._thread[placed] + 1, minlength=len(code) * self._threads
@@ -169,7 +167,7 @@ class _Profile:
         for row in np.unique(accesses.row[chosen]).tolist():
             here = len(np.unique(accesses.sample[chosen & (accesses.row == row)]))
             there = int(self._there[row * self._threads + thread + 1])
-            density += self._density(thread, row) * here / max(here, there)
+            density += self._densities.get(row * self._threads + thread + 1, 0.0) * here / max(here, there)
         if density <= 0:
             return None
         first, last = int(self._time[samples].min()), int(self._time[samples].max())
@@ -192,14 +190,25 @@ class _Profile:
             self._ran[thread] = np.sort(self._time[(self._thread == thread) & ~self._able])
         return self._ran[thread]
 
-    def _density(self, thread: int, row: int) -> float:
-        """Samples of the run of code around an instruction, for each instruction of it."""
-        sample = self._near[self._bounds[row] : self._bounds[row + 1]]
-        where, count = np.unique(self._ip[sample[self._thread[sample] == thread]], return_counts=True)
-        if len(where) < 2:
-            return 0.0
-        run = max(float(where[-1] - where[0]) / shared.INSTRUCTION_BYTES, len(where) - 1)
-        return float(count.sum() - count.max()) / run
+
+def _densities(run: Column, ip: Column) -> dict[int, float]:
+    """By run of code on a thread: its samples, for each of its instructions.  ``run`` and ``ip`` of each sample."""
+    order = np.lexsort((ip, run))
+    run, ip = run[order], ip[order]
+    # Where instructions begin, and where runs do.
+    changes = np.append(True, (run[1:] != run[:-1]) | (ip[1:] != ip[:-1]))[: len(run)]
+    place = np.flatnonzero(changes)
+    counts = np.diff(np.append(place, len(run)))
+    run, ip = run[place], ip[place]
+    first = np.flatnonzero(np.append(True, run[1:] != run[:-1])[: len(run)])
+    last = np.append(first[1:], len(run)) - 1
+    if not len(first):
+        return {}
+    every, most = np.add.reduceat(counts, first), np.maximum.reduceat(counts, first)
+    length = np.maximum((ip[last] - ip[first]) / shared.INSTRUCTION_BYTES, last - first)
+    # One instruction alone is no run.
+    density = np.where(last > first, (every - most) / np.maximum(length, 1), 0.0)
+    return dict(zip(run[first].tolist(), density.tolist(), strict=True))
 
 
 def _at(code: Column, rows: Table) -> tuple[Column, Column]:
