@@ -17,8 +17,11 @@ from sharing.model.heap import BEGINS, NOTE_DTYPE, Notes
 MAX_STACK = 4  # frames that a report shows
 _ALLOCATOR = re.compile(r"alloc|operator new|strn?dup|\bnew_?object", re.IGNORECASE)
 _STANDARD = ("std::", "__gnu_cxx::")  # instances of C++'s templates are in the program's own file
-# One object behind its counts of references (C++ [util.smartptr.shared.create]); of arrays by its argument's brackets.
-_SINGLE = re.compile(r"\b(?:make|allocate)_shared(?:_for_overwrite)?<(?![^()]*\[)")
+# One object behind its counts of references (C++ [util.smartptr.shared.create], Rust's ArcInner); arrays have brackets.
+_SINGLE = re.compile(
+    r"\b(?:make|allocate)_shared(?:_for_overwrite)?<(?![^()]*\[)"
+    r"|\balloc::(?:sync::Arc|rc::Rc)<(?!\[).{1,500}>::(?:try_)?(?:new|pin)(?:_cyclic)?\b"
+)
 LARGE_SPAN = 32 << 10  # bytes of an allocation
 _NEVER = (1 << 64) - 1
 

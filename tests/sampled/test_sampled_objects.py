@@ -342,9 +342,13 @@ def test_two_objects_on_a_line_get_lines_of_their_own() -> None:
         ("std::allocate_shared<stats, Arena<stats> >", "stats.hits"),
         ("std::make_shared<stats []>", "stats[1].hits"),
         ("make_shared_ring", "stats[1].hits"),
+        ("alloc::sync::Arc<stats, alloc::alloc::Global>::new<stats>", "stats.hits"),
+        ("alloc::rc::Rc<m::stats<[u8; 4]>>::new", "stats.hits"),
+        ("alloc::sync::Arc<[stats]>::new_uninit_slice", "stats[1].hits"),
+        ("alloc::vec::Vec<alloc::sync::Arc<stats>>::with_capacity", "stats[1].hits"),
     ],
 )
-def test_what_make_shared_allocates_is_one_object_behind_its_counts(maker: str, name: str) -> None:
+def test_what_is_one_object_behind_its_counts_has_no_number(maker: str, name: str) -> None:
     block = Allocation(0x4FF0, 32, 2.0, (Frame(maker, "memory:3", target=True), Frame("open", "net.c:3", target=True)))
     found = finding({0: seen(STATS, 0), 8: seen(STATS, 8)}, block)
     assert name in {p.name for p in found.participants}
