@@ -22,8 +22,9 @@ from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.use import LineUse
 from tests.alone import alone
 from tests.builders.heapnotes import Note, rows
-from tests.builders.recorded import attribution
+from tests.builders.recorded import LINE, attribution
 from tests.sampled.conftest import first, needs, report, sampled
+from tests.sampled.test_sampled_together import along_an_array, interleaved
 from tests.sampled.test_sampled_verdicts import pair
 
 OPENS = Frame("open_channel", "/src/net.c:12:7", target=True)
@@ -128,6 +129,14 @@ def test_two_parts_of_one_allocation_are_named_by_it() -> None:
     assert {p.source for p in one.participants} == {"/src/net.c:12:7"}
     assert sum(e.text.startswith("allocated: 48 bytes at 0x4ff8, 2 s old when sampled") for e in one.evidence) == 1
     assert "in the type that open_channel (/src/net.c:12:7) allocates (48 bytes)" in one.remedies[0].text
+
+
+def test_lines_of_one_allocation_that_are_judged_together_say_where_it_was_made() -> None:
+    block = Allocation(LINE, 12 * 64, 2.0, (OPENS,))
+    run = profile_lines(attribution(along_an_array(interleaved)), 64)
+    verdicts = judge_lines(run, Names(heap=lambda _use, _at: block), 64)
+    (one,) = findings_of(verdicts, run.totals, Style(64, ImageKind.PIE))
+    assert sum(e.text.startswith("allocated: 768 bytes at 0x5000") for e in one.evidence) == 1
 
 
 def test_two_small_allocations_on_one_line_are_two() -> None:

@@ -85,9 +85,7 @@ def judge_lines(
         outcome = _outcome(use, line.blame)
         if outcome is Outcome.DISTURBED:
             under = _under_locks(line)
-            blocks = tuple(names.allocation(item, use) for item in items)
-            objects = tuple(names.object(item, use) for item in items)
-            line = replace(line, blocks=blocks if any(blocks) else (), objects=objects if any(objects) else ())
+            line = _with_memory(line, names)
             disturbed.append(replace(line, blame=_in_company(line.blame, under), under_lock=under))
             continue
         counts[outcome.counter] += 1
@@ -101,7 +99,7 @@ def judge_lines(
         fine.append(Judged(line, (), Outcome.NOT_DISTURBED))
     thin = [one.line for one in fine if one.outcome is Outcome.TOO_FEW]
     for group in pools(thin):
-        line = pooled(group)
+        line = _with_memory(pooled(group), names)
         drafts = _drafts(line, context, chosen)
         if drafts:
             wrong.append(Judged(line, tuple(replace(d, alike=len(group) - 1) for d in drafts), lines=len(group)))
@@ -110,6 +108,13 @@ def judge_lines(
             fine = [one for one in fine if one.line not in group]
     folded = _folded(wrong, context, chosen, gains)
     return Verdicts((*folded, *fine), {name: n for name, n in counts.items() if n}, together)
+
+
+def _with_memory(line: SampledLine, names: Names) -> SampledLine:
+    """The line with where its items were allocated, and the objects that they are of."""
+    blocks = tuple(names.allocation(item, line.use) for item in line.items)
+    objects = tuple(names.object(item, line.use) for item in line.items)
+    return replace(line, blocks=blocks if any(blocks) else (), objects=objects if any(objects) else ())
 
 
 def _drafts(line: SampledLine, context: SampledContext, rules: Sequence[SampledRule]) -> tuple[SampledDraft, ...]:
