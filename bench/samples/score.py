@@ -17,8 +17,8 @@ import msgspec
 from bench.measure import Unavailable, run
 from bench.places import AUDIT_EXITS, linemate
 from bench.samples.programs import Program
-from pmu.sidecar import read_sidecar, sidecar_of
 from sharing.model.finding import Severity, Verdict
+from sharing.model.recorded import Recording
 
 FREQUENCY_HZ = "1999"
 _LEFT = 1.7  # processors that others leave to a run: with fewer, two threads seldom had one each
@@ -67,7 +67,8 @@ def record(binary: Path) -> None:
         done = run(linemate("record", *options, "--", str(binary)))
         if done.returncode:
             raise Unavailable(f"nothing is recorded: {done.stderr.strip()[-200:]}")
-        if all(one.processors_left >= _LEFT for one in read_sidecar(sidecar_of(profile)).runs):
+        recording = msgspec.json.decode(Path(f"{profile}.json").read_bytes(), type=Recording)
+        if all(one.processors_left >= _LEFT for one in recording.runs):
             break
         time.sleep(_PAUSE_S)
 
