@@ -25,11 +25,15 @@ _MAX_SUMMED_BYTES = 16 << 30
 _BLOCK_BYTES = 1 << 20
 
 
+_MODULES = "/lib/modules/"  # where kernels have their modules
+
+
 class FoundBy(enum.StrEnum):
     """What led to a separate debug file, in words (``Image.debug_source``)."""
 
     BUILD_ID = "build-id"
     LINK = "debug link"
+    PATH = "its path, and build-id"
 
 
 class DebugLinks(msgspec.Struct, frozen=True):
@@ -165,13 +169,21 @@ def _explicit(explicit: str, links: DebugLinks) -> _Facts:
 
 
 def _candidates(path: str, links: DebugLinks, roots: tuple[str, ...]) -> Iterator[tuple[str, FoundBy]]:
-    """Existing files in gdb's order: by build-id, then by link beside the file, in .debug, in the debug directory."""
+    """Existing files in gdb's order: by build-id, then by link beside the file, in .debug, in the debug directory.
+
+    Those by path alone come behind the build-id's, which have to match as well.
+    """
     own, build_id, debuglink = os.path.realpath(path), links.build_id, links.debuglink
     if build_id and _is_hex(build_id):
         for root in roots:
             candidate = build_id_file(root, build_id)
             if os.path.isfile(candidate):
                 yield candidate, FoundBy.BUILD_ID
+    if build_id:
+        for root in roots:
+            for candidate in _by_path(own, root):
+                if os.path.isfile(candidate) and os.path.realpath(candidate) != own:
+                    yield candidate, FoundBy.PATH
     if not debuglink or not _is_plain_name(debuglink[0]):
         return
     name = debuglink[0]
@@ -181,6 +193,17 @@ def _candidates(path: str, links: DebugLinks, roots: tuple[str, ...]) -> Iterato
     for candidate in places:
         if os.path.isfile(candidate) and os.path.realpath(candidate) != own:
             yield candidate, FoundBy.LINK
+
+
+def _by_path(own: str, root: str) -> Iterator[str]:
+    """Where a debug directory has files by their paths, as those of Debian's kernel modules, which have no link.
+
+    A module that is unpacked elsewhere has the path that it is installed at.
+    """
+    installed = own[own.rfind(_MODULES) :] if _MODULES in own else own
+    for place in dict.fromkeys((own, installed)):
+        yield os.path.join(root, place.lstrip("/"))
+        yield os.path.join(root, f"{place.lstrip('/')}.debug")
 
 
 def _mismatch(candidate: str, links: DebugLinks, by: FoundBy) -> str | None:

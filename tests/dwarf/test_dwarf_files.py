@@ -249,6 +249,24 @@ class TestSeparate:
         assert files.main == str(copy)
         assert "build-id" in files.how
 
+    @pytest.mark.parametrize("ending", ["", ".debug"])
+    def test_by_path_where_there_is_no_link(self, separated, ending):
+        """As Debian's kernel modules; one that is unpacked elsewhere by the path that it is installed at."""
+        path, debug, build_id, _ = separated
+        modules = path.parent / "unpacked" / "lib" / "modules" / "6.1"
+        modules.mkdir(parents=True)
+        module = path.rename(modules / path.name)
+        place = path.parent / "root" / "lib" / "modules" / "6.1"
+        place.mkdir(parents=True)
+        moved = debug.rename(place / f"{path.name}{ending}")
+        links = DebugLinks(build_id=build_id)
+        files = find_debug(str(module), links, roots=(str(path.parent / "root"),))
+        assert (files.main, "path" in files.how) == (str(moved), True)
+        other = find_debug(str(module), DebugLinks(build_id="00" * 20), roots=(str(path.parent / "root"),))
+        assert other.main is None
+        assert any("build-id" in problem for problem in other.problems)
+        assert find_debug(str(module), DebugLinks(build_id=None), roots=(str(path.parent / "root"),)).main is None
+
     def test_a_wrong_crc_is_refused(self, separated):
         _, debug, _, _ = separated
         debug.write_bytes(debug.read_bytes() + b"\0")
