@@ -234,11 +234,15 @@ class LineMap:
         size = part.end - part.start
         if not part.members or size > self.image.arch.pointer_size:
             return part
-        path, kind = _member_of(self.image.types, type_row, part.start - base, size)
-        name = _join(self.image.variable_name(part.row), path)
-        if not path or not all(member.name.startswith(f"{name}.") for member in part.members):
+        types, name = self.image.types, self.image.variable_name(part.row)
+        if part.start == base and types.size(type_row) == size and types.strip(type_row)[2]:
+            kind = type_row  # the variable itself
+        else:
+            path, kind = _member_of(types, type_row, part.start - base, size)
+            name = _join(name, path)
+        if kind < 0 or not all(member.name.startswith(f"{name}.") for member in part.members):
             return part
-        return _Part(SpanKind.MEMBER, name, part.row, part.start, part.end, self.image.types.name(kind), 0, True)
+        return _Part(SpanKind.MEMBER, name, part.row, part.start, part.end, types.name(kind), 0, True)
 
     def _span(self, part: _Part, line: int, start: int, end: int, sites: LineUsers) -> LayoutSpan:
         first, last = line + start, line + end

@@ -223,8 +223,9 @@ typedef struct { union { unsigned val; struct { unsigned char locked, pending; u
 struct wide { union { long first; double other; }; long second; };
 struct user { long id; struct { word_t raw; } lock; word_t more[2]; union { unsigned sum; unsigned short start; };
               struct wide wide; } one;
+word_t alone;
 __attribute__((noipa)) void release(struct user *u) { u->lock.raw.locked = 0; }
-__attribute__((noipa)) unsigned any(struct user *u) { return u->lock.raw.val + u->more[1].tail; }
+__attribute__((noipa)) unsigned any(struct user *u) { return u->lock.raw.val + u->more[1].tail + alone.pending; }
 int main(void) { release(&one); return any(&one); }
 """
 
@@ -238,6 +239,8 @@ def test_the_inside_of_a_word_with_a_name_and_a_type_of_its_own_is_not_shown(tmp
     lock = by_name["user.lock.raw"]
     assert (lock.members, set(lock.writers) - {"main"}, set(lock.readers) - {"main"}) == ((), {"release"}, {"any"})
     assert by_name["user.more[1]"].type == "word_t"
+    (variable,) = excerpts(tmp_path / "w", "alone")
+    assert (spans(variable)["alone"].members, spans(variable)["alone"].type) == ((), "word_t")
     assert [one.name for one in by_name["user.sum | start"].members] == ["user.sum", "user.start"]
     assert [one.name for one in by_name["user.wide.first | other"].members] == ["user.wide.first", "user.wide.other"]
 
