@@ -1,8 +1,11 @@
-// One thread copies a shared pointer again and again; another reads what it points to, beside the counts.
+// One thread copies a shared pointer again and again; another reads what it
+// points to, beside the counts.
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <thread>
+#include <vector>
 struct Tariff {
 #ifdef PAD
   alignas(128)
@@ -23,7 +26,12 @@ static long charge(const volatile int& price, const volatile int& fee) {
   return sum;
 }
 int main() {
-  auto tariff = std::make_shared<Tariff>();
+  // On the line of its counts, which lie in front of it.
+  std::vector<std::shared_ptr<Tariff>> printed;
+  do
+    printed.push_back(std::make_shared<Tariff>());
+  while (reinterpret_cast<std::uintptr_t>(printed.back().get()) % 64 < 8 && alignof(Tariff) < 64);
+  const auto tariff = printed.back();
   long lent = 0;
   std::thread lender([&] { lent = handOut(tariff); });
   long total = charge(tariff->price, tariff->fee);
