@@ -55,6 +55,11 @@ def open_modules(samples: Samples, image: Image, knowledge: Knowledge) -> Mapped
 
     Raises LinemateError where the profile is of another build of the target, or of programs without it.
     """
+    if image.kind is ImageKind.MODULE:
+        raise LinemateError(
+            f"{image.path}: no profile says where a module's data was loaded; audit vmlinux --samples FILE tells of "
+            "the kernel's own"
+        )
     if image.synthetic:
         raise LinemateError(f"{image.path}: is not linked: no profile can have samples of it")
     if image.kind is ImageKind.KERNEL:

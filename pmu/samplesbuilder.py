@@ -288,8 +288,9 @@ class Builder:
         if build_ids:
             by_path = np.full(len(self.paths.all()), -1, np.int32)
             for row, path in enumerate(self.paths.all()):
-                if path in build_ids:
-                    by_path[row] = self.build_ids.row(build_ids[path])
+                found = build_ids.get(path) or build_ids.get(_without_symbol(path))
+                if found:
+                    by_path[row] = self.build_ids.row(found)
             unknown = mappings["build_id"] < 0
             mappings["build_id"][unknown] = by_path[mappings["path"][unknown]]
         spaces = AddressSpaces.replay(mappings, np.array(self.spaces, SPACE_EVENT_DTYPE))
@@ -332,3 +333,8 @@ class Builder:
             rows.append((time, pid, tid, comm, executed, (0, 0, 0)))
         table = np.array(rows, THREAD_DTYPE)
         return table[np.lexsort((np.arange(len(table)), table["time"], table["tid"]))]
+
+
+def _without_symbol(path: str) -> str:
+    """``[kernel.kallsyms]`` of ``[kernel.kallsyms]_text``: a kernel's mapping names a symbol, its build-id does not."""
+    return path[: path.find("]") + 1] if path.startswith("[") else path

@@ -54,6 +54,12 @@ def rows_at(ips: list[int], addresses: list[int] | None = None) -> Any:
     return rows
 
 
+def test_of_a_kernel_module_it_is_said_what_a_profile_can_tell(library: Image) -> None:
+    module = dataclasses.replace(library, kind=ImageKind.MODULE)
+    with pytest.raises(LinemateError, match=r"no profile says where a module's data was loaded; audit vmlinux"):
+        open_modules(profile(library.path, "", rows_at([BIAS])), module, default_knowledge())
+
+
 def test_the_target_is_known_by_its_build_id_wherever_it_was(library: Image) -> None:
     samples = profile("/elsewhere/renamed.so", library.build_id or "", rows_at([BIAS]))
     assert open_modules(samples, library, default_knowledge()).of_mapping.tolist() == [0]

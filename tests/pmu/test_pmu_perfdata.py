@@ -278,6 +278,19 @@ def test_descriptions_are_read_from_files_and_pipes(tmp_path: Path, big: bool) -
         assert samples.image_of(0) == "/bin/a"
 
 
+@pytest.mark.parametrize(("mapped", "known"), [("[kernel.kallsyms]_text", True), ("[nfsd]", False)])
+def test_a_kernels_build_id_is_that_of_its_mapping(tmp_path: Path, mapped: str, known: bool) -> None:
+    """perf names the mapping with a symbol behind it, and the build-id without."""
+    builder = Builder([intel()], big=False)
+    name = b"[kernel.kallsyms]".ljust(28, b"\0")
+    builder.features = {2: builder.pack("IHHi", 0, 1 << 15 | 1, 64, -1) + bytes(range(20)) + b"\x14\0\0\0" + name}
+    builder.mmap(-1, 0xFFFF_FFFF_8100_0000, 0x1000, 0, mapped)
+    builder.sample(ip=0xFFFF_FFFF_8100_0010, pid=5, tid=5)
+    samples = read(tmp_path, builder.file())
+    assert (samples.mappings["build_id"][0] >= 0) == known
+    assert samples.build_ids == (bytes(range(20)).hex(),) * known
+
+
 def test_half_a_million_samples_take_a_moment_and_little_more_than_their_table(tmp_path: Path) -> None:
     builder = Builder([intel()], big=False)
     for row in range(100):
