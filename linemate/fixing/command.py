@@ -351,19 +351,23 @@ def _left_out(report: Report, limit: Severity | None) -> list[str]:
 
 def _explanations(chosen: Chosen) -> list[str]:
     """For each finding what is done or why not, and what to know before accepting it."""
-    lines = []
+    lines: list[str] = []
+    said: set[str] = set()  # what is to be known of several edits is told once; what an edit changes of each
     for finding, plans in chosen:
         for one in plans:
-            name = one.participant.full_name
-            if one.plan is None:
-                lines.append(f"{finding.id}: {name}: no edit: {one.reason}")
+            done = one.plan.how if one.plan is not None else f"no edit: {one.reason}"
+            head = f"{finding.id}: {one.participant.full_name}: {done}"
+            if head in said:
                 continue
-            lines.append(f"{finding.id}: {name}: {one.plan.how}")
+            said.add(head)
+            lines.append(head)
+            if one.plan is None:
+                continue
             if one.plan.breaks_abi:
                 lines.append(f"  {_ABI}")
-            lines += [f"  {note}" for note in one.plan.notes]
-    # What holds for several is said once.
-    return list(dict.fromkeys(lines))
+            lines += [f"  {note}" for note in one.plan.notes if note not in said]
+            said.update(one.plan.notes)
+    return lines
 
 
 def _verify(

@@ -16,6 +16,8 @@ import pytest
 from elfscan.tools import tool_path
 from linemate.cli import main
 from linemate.fixing import command
+from sharing.fix.edits import Planned
+from sharing.fix.plan import Plan
 from sharing.model.errors import LinemateError
 from sharing.source.merge import assemble
 from tests.fix.conftest import symbols
@@ -231,3 +233,17 @@ def test_a_sampled_finding_leads_to_the_one_of_check_on_the_same_record(
     with pytest.raises(LinemateError) as refused:
         command._of_samples(sampled.id, assemble([]), [static])
     assert ("linemate fix independent-writers-0123456789" in str(refused.value)) is named
+
+
+def test_what_several_edits_change_is_said_of_each() -> None:
+    """An edit below another one's remark was taken for harmless."""
+    told = []
+    for number in range(2):
+        plan = Plan((), "align it", breaks_abi=True, notes=("compile all again",))
+        wanted = finding(f"lock{number}")
+        told.append((wanted, (Planned(wanted.remedies[0], wanted.participants[0], plan),)))
+    lines = command._explanations(told)
+    assert [line.partition(": ")[0] == told[0][0].id for line in lines].count(True) == 2
+    assert sum("changes the layout" in line for line in lines) == 2
+    assert sum("compile all again" in line for line in lines) == 1
+    assert command._explanations([told[0], told[0]]) == command._explanations([told[0]])
