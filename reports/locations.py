@@ -37,34 +37,49 @@ def position(source: str) -> Position | None:
 
 def relative(report: Report, root: str) -> Report:
     """The report with targets, source positions and paths in sentences below ``root`` relative to it, for people."""
-    prefix = root.rstrip("/") + "/"
     if not root:
         return report
-    # A path within a longer one, or within a word, is another path.
-    inside = re.compile(rf"(?<![\w./~+-]){re.escape(prefix)}(?=[\w.])") if root.strip("/") else None
-
-    def said(text: str) -> str:
-        return inside.sub("", text) if inside is not None and prefix in text else text
-
-    def finding(found: Finding) -> Finding:
-        return msgspec.structs.replace(
-            found,
-            target=found.target.removeprefix(prefix),
-            message=said(found.message),
-            evidence=tuple(msgspec.structs.replace(each, text=said(each.text)) for each in found.evidence),
-            remedies=tuple(msgspec.structs.replace(each, text=said(each.text)) for each in found.remedies),
-            participants=tuple(
-                msgspec.structs.replace(who, source=who.source.removeprefix(prefix)) for who in found.participants
-            ),
-            related=tuple(
-                msgspec.structs.replace(access, source=access.source.removeprefix(prefix)) for access in found.related
-            ),
-        )
-
+    prefix = _prefix(root)
     targets = tuple(msgspec.structs.replace(target, path=target.path.removeprefix(prefix)) for target in report.targets)
-    coverage = msgspec.structs.replace(report.coverage, notes=tuple(map(said, report.coverage.notes)))
-    found = tuple(map(finding, report.findings))
-    return msgspec.structs.replace(report, targets=targets, coverage=coverage, findings=found)
+    notes = tuple(_sentence(note, root) for note in report.coverage.notes)
+    return msgspec.structs.replace(
+        report,
+        targets=targets,
+        coverage=msgspec.structs.replace(report.coverage, notes=notes),
+        findings=tuple(relative_finding(finding, root) for finding in report.findings),
+    )
+
+
+def relative_finding(finding: Finding, root: str) -> Finding:
+    """The same of one finding."""
+    if not root:
+        return finding
+    prefix = _prefix(root)
+    return msgspec.structs.replace(
+        finding,
+        target=finding.target.removeprefix(prefix),
+        message=_sentence(finding.message, root),
+        evidence=tuple(msgspec.structs.replace(each, text=_sentence(each.text, root)) for each in finding.evidence),
+        remedies=tuple(msgspec.structs.replace(each, text=_sentence(each.text, root)) for each in finding.remedies),
+        participants=tuple(
+            msgspec.structs.replace(who, source=who.source.removeprefix(prefix)) for who in finding.participants
+        ),
+        related=tuple(
+            msgspec.structs.replace(access, source=access.source.removeprefix(prefix)) for access in finding.related
+        ),
+    )
+
+
+def _prefix(root: str) -> str:
+    return root.rstrip("/") + "/"
+
+
+def _sentence(text: str, root: str) -> str:
+    """A path within a longer one, or within a word, is another path."""
+    prefix = _prefix(root)
+    if prefix == "/" or prefix not in text:
+        return text
+    return re.sub(rf"(?<![\w./~+-]){re.escape(prefix)}(?=[\w.])", "", text)
 
 
 def line_name(line: LineRef) -> str:

@@ -18,7 +18,7 @@ import msgspec
 from reports.escape import byte_ranges, name_list, shorten, visible
 from reports.fingerprint import PAIR, fingerprint
 from reports.jsontext import encode
-from reports.locations import few, held, line_title, position
+from reports.locations import few, held, line_title, position, relative_finding
 from reports.markdown import block, picture_lines, prose_with_code
 from reports.options import RenderOptions
 from reports.order import worst_first
@@ -113,7 +113,10 @@ def _result(finding: Finding, rule_index: int, rule: RuleInfo, report: Report, r
         "ruleId": finding.rule,
         "ruleIndex": rule_index,
         "level": LEVELS[finding.severity],
-        "message": {"text": _message(_headline(finding, rule)), "markdown": _details(finding)},
+        "message": {
+            "text": _message(_headline(finding, rule)),
+            "markdown": _details(relative_finding(finding, root)),
+        },
         "partialFingerprints": {FINGERPRINT: fingerprint(finding)},
         "properties": {
             "id": visible(finding.id),

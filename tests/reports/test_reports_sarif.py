@@ -72,6 +72,19 @@ def test_sources_are_uris_relative_to_the_root_where_they_can_be(source: str, ro
     assert at(source, root) == {"artifactLocation": artifact, "region": {"startLine": 7}}
 
 
+def test_what_people_read_of_a_result_has_no_path_of_the_machine() -> None:
+    first = msgspec.structs.replace(LOCK_BESIDE_LIST.participants[0], source="/src/x/sql/a.cc:7")
+    told = msgspec.structs.replace(
+        LOCK_BESIDE_LIST,
+        message="see /src/x/sql/a.cc",
+        participants=(first, *LOCK_BESIDE_LIST.participants[1:]),
+    )
+    message = run(told, root="/src/x")["results"][0]["message"]
+    assert message["markdown"].startswith("see sql/a.cc\n")
+    assert "sql/a.cc:7" in message["markdown"]
+    assert "/src/x" not in str(message)
+
+
 @pytest.mark.parametrize("source", ["", "a.cc", "a.cc:0", ":7"])
 def test_without_a_declaration_the_location_is_the_address_in_the_binary(source: str) -> None:
     place = at(source)
