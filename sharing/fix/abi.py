@@ -54,7 +54,7 @@ def _is_exported(planner: Planner, identity: str) -> bool:
     """
     for main, part in planner.executables:
         known = part.variables.get(identity)
-        if known is None:
+        if known is None or not planner.has(known.unit):  # another program's of the same name
             continue
         options = planner.program.units[known.unit].options
         if not main or (options.pic and not options.pie):

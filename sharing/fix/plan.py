@@ -85,6 +85,7 @@ class Planner:
         self.files = Files(read_file)
         self.options = options
         self._members = members  # None: all units
+        self._whole: Planner = self
         self._spellings: dict[str, Spelling] = {}
         self._macros: dict[tuple[str, bytes], tuple[tuple[list[Token], bool], ...]] = {}
 
@@ -128,12 +129,13 @@ class Planner:
             return self
         found = Planner(part(self.program, members), self.files.read_file, self.options, frozenset(members))
         found.files = self.files
+        found._whole = self._whole
         return found
 
     @cached_property
     def executables(self) -> tuple[tuple[str, Program], ...]:
-        """The programs that the units make, as ``sharing.source.merge`` parts them."""
-        return tuple(executables(self.program))
+        """The programs that all units make, as ``sharing.source.merge`` parts them; a part cannot be parted again."""
+        return self._whole.executables if self._whole is not self else tuple(executables(self.program))
 
     def has(self, unit: int) -> bool:
         """Is the unit one of the program that is edited?"""

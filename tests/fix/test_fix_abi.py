@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from sharing.fix.edits import plan_finding
@@ -60,3 +61,18 @@ def test_a_header_is_read_by_others_whatever_is_linked(builder: ProgramBuilder) 
     stats = unit.variable("static struct stats stats = {0}", "stats", unit.of_record(record))
     unit.defines("main")
     assert plan(builder, finding(stats)).breaks_abi
+
+
+@pytest.mark.parametrize(("name", "changes"), [("server", False), ("plugin", True)])
+def test_a_name_of_two_programs_is_judged_by_the_one_that_is_edited(
+    name: str, changes: bool, builder: ProgramBuilder
+) -> None:
+    for each, pic in (("server", ""), ("plugin", "-fPIC")):
+        unit = builder.unit(
+            builder.file(f"{each}.c", "long hits = 1;\nint main(void) { return (int)hits; }\n"), pic=pic
+        )
+        unit.variable("long hits = 1", "hits")
+        unit.defines("main")
+    wanted = finding("hits")
+    whose = msgspec.structs.replace(wanted.participants[0], source=f"{builder.folder / name}.c:1:6")
+    assert plan(builder, msgspec.structs.replace(wanted, participants=(whose,))).breaks_abi == changes
