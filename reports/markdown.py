@@ -29,6 +29,7 @@ MESSAGE_WIDTH = 2000
 NOTE_WIDTH = 400
 MAX_CHARACTERS = 60_000  # forges refuse comments of more than 65,536
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#>])")
+_QUOTED = re.compile(r"`([^`]+)`")
 _OPENING = re.compile(r"^(\d*)([-+=.)])")  # what would begin a list or underline a heading
 
 
@@ -66,10 +67,8 @@ def prose(text: str) -> str:
 
 
 def prose_with_code(text: str) -> str:
-    """As ``prose``, but what stands between backquotes is code; of an odd number nobody knows which is."""
-    parts = visible(text).split("`")
-    if len(parts) % 2 == 0:
-        return prose(text)
+    """As ``prose``, but what stands between two backquotes is code; one that is left over is text."""
+    parts = _QUOTED.split(visible(text))
     return "".join(code(part) if at % 2 else prose(part) for at, part in enumerate(parts))
 
 

@@ -59,6 +59,11 @@ class Server:
                 _say(server, error)
             return None
 
+    def analysis_of(self, server: LanguageServer, uri: str) -> Analysis | None:
+        """What the last check said of the program of a document."""
+        program = self.program_of(server, uri)
+        return program.analysis if program is not None else None
+
     def analyse(self, server: LanguageServer, program: EditedProgram) -> None:
         """Check again and publish; what goes wrong is a message in the editor."""
         try:
@@ -185,8 +190,7 @@ def serve(programs: Programs) -> None:
         at = params.position.character
         word = next((found[0] for found in _WORD.finditer(row) if found.start() <= at <= found.end()), "")
         with state.lock:
-            program = state.program_of(server, params.text_document.uri) if word else None
-            analysis = program.analysis if program is not None else None
+            analysis = state.analysis_of(server, params.text_document.uri) if word else None
             text = analysis.lines(word) if analysis is not None else ""
         if not text:
             return None
@@ -196,8 +200,7 @@ def serve(programs: Programs) -> None:
         types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
     )
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        program = state.program_of(server, params.text_document.uri)
-        analysis = program.analysis if program is not None else None
+        analysis = state.analysis_of(server, params.text_document.uri)
         asked = {diagnostic.data for diagnostic in params.context.diagnostics if diagnostic.source == "linemate"}
         made: dict[str, types.CodeAction] = {}
         uris = _Uris(server)
