@@ -30,7 +30,7 @@ NOTE_WIDTH = 400
 MAX_CHARACTERS = 60_000  # forges refuse comments of more than 65,536
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#>])")
 _QUOTED = re.compile(r"`([^`]+)`")
-_OPENING = re.compile(r"^(\d*)([-+=.)])")  # what would begin a list or underline a heading
+_OPENING = re.compile(r"^( *\d*)([-+=.)])")  # what would begin a list or underline a heading
 
 
 def render(report: Report, options: RenderOptions) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -124,6 +124,8 @@ def test_prose_is_read_back_as_it_was(text: str) -> None:
 
 
 @given(MARKUP)
+@example(" - ")
+@example("  1. ")
 def test_prose_that_begins_a_line_opens_nothing(text: str) -> None:
     assert tokens(f"first\n\n{prose(f'{text}x')}")[4][0] == "paragraph_open"
 
