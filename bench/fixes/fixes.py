@@ -51,6 +51,7 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: str = (
         ""  # of one chosen before it was ever judged, what came out then: missed, flagged, or clean after it as well
     )
+    shares: bool = True  # False: nothing of several threads is on one line before it, whatever the message speaks of
     lost: str = ""  # why it is not flagged before, or not clean after: the step that loses it
 
 

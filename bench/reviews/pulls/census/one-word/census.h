@@ -1,0 +1,13 @@
+#ifndef CENSUS_H
+#define CENSUS_H
+
+#include <stddef.h>
+
+#define MAX_THREADS 64
+
+void count_start(const char *text, size_t size, int threads);
+unsigned long count_total(int threads);
+
+const char *map_file(const char *path, size_t *size);
+
+#endif
