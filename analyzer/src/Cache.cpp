@@ -30,6 +30,8 @@ namespace {
 constexpr StringRef Magic = "linemate facts cache 1\n";
 constexpr StringRef Suffix = ".facts";
 constexpr size_t HashChars = 32;
+/// Of one unit as it was in other states: those of a change, and of its base.
+constexpr unsigned MostEntries = 3;
 constexpr uint64_t MaxEntryBytes = 2ULL << 30;
 
 void putNumber(std::string &Out, uint64_t Number) {
@@ -130,10 +132,12 @@ Error FactsCache::makeFolder(StringRef Folder) {
   return Error::success();
 }
 
-std::string FactsCache::entryPath(const Command &From, const Flags &F) const {
+std::string FactsCache::entryName(const Command &From, const Flags &F) const {
+  // Not where its files are: a revision that is read in the place of the
+  // working tree has the facts that the working tree had.
   std::string Key;
-  for (const std::string *Part : {&Basis, &Moved.Tree, &From.Directory,
-                                  &From.File, &F.Language, &F.Options.Compiler})
+  for (const std::string *Part :
+       {&Basis, &From.Directory, &From.File, &F.Language, &F.Options.Compiler})
     putString(Key, *Part);
   for (const std::string &Argument : F.Arguments)
     putString(Key, Argument);
@@ -141,8 +145,25 @@ std::string FactsCache::entryPath(const Command &From, const Flags &F) const {
   for (const std::string &Flag : F.Dropped)
     putString(Key, Flag);
   SmallString<256> Path(Folder);
-  sys::path::append(Path, contentHash(Key) + Suffix);
+  sys::path::append(Path, contentHash(Key));
   return std::string(Path);
+}
+
+/// The entry that was used so many others ago.
+static std::string entryPath(StringRef Name, unsigned Age) {
+  return Name.str() + "-" + std::to_string(Age) + Suffix.str();
+}
+
+/// A name that no other process uses.
+static std::string temporary(StringRef Name) {
+  return Name.str() + Suffix.str() + "." + std::to_string(::getpid());
+}
+
+/// Makes room for the newest: every entry up to \p Age is one older, and the
+/// one of that age is gone.
+static void age(StringRef Name, unsigned Age) {
+  for (; Age; --Age)
+    ::rename(entryPath(Name, Age - 1).c_str(), entryPath(Name, Age).c_str());
 }
 
 bool FactsCache::isUnchanged(StringRef Path, StringRef Hash) {
@@ -161,7 +182,27 @@ bool FactsCache::isMissing(StringRef Path) {
 }
 
 FactsCache::Hit FactsCache::find(const Command &From, const Flags &F) {
-  std::string Path = entryPath(From, F);
+  std::string Name = entryName(From, F);
+  for (unsigned Age = 0; Age < MostEntries; ++Age) {
+    std::string Path = entryPath(Name, Age);
+    Hit Out = holds(Path);
+    if (!Out.Entry)
+      continue;
+    // Entries that were used last go last.
+    ::utimensat(AT_FDCWD, Path.c_str(), nullptr, 0);
+    if (Age) {
+      std::string Aside = temporary(Name);
+      if (!::rename(Path.c_str(), Aside.c_str())) {
+        age(Name, Age);
+        ::rename(Aside.c_str(), entryPath(Name, 0).c_str());
+      }
+    }
+    return Out;
+  }
+  return {};
+}
+
+FactsCache::Hit FactsCache::holds(StringRef Path) {
   auto Buffer = readRegularFile(Path, MaxEntryBytes, /*Mapped=*/true);
   if (!Buffer)
     return {};
@@ -170,8 +211,6 @@ FactsCache::Hit FactsCache::find(const Command &From, const Flags &F) {
     return {};
   StringRef Expected = Content.take_front(HashChars);
   Content = Content.drop_front(HashChars);
-  if (contentHash(Content) != Expected)
-    return {};
   Hit Out;
   EntryReader In(Content);
   for (uint64_t I = 0, N = In.count(); I < N && In.isGood(); ++I) {
@@ -186,10 +225,9 @@ FactsCache::Hit FactsCache::find(const Command &From, const Flags &F) {
   for (uint64_t I = 0, N = In.count(); I < N && In.isGood(); ++I)
     Out.Dropped.push_back(In.string().str());
   Out.Json = In.string();
-  if (!In.isGood() || Out.Json.empty())
+  // Last, since it takes longest and most that is not of now has changed.
+  if (!In.isGood() || Out.Json.empty() || contentHash(Content) != Expected)
     return {};
-  // Entries that were used last go last.
-  ::utimensat(AT_FDCWD, Path.c_str(), nullptr, 0);
   Out.Entry = std::move(*Buffer);
   return Out;
 }
@@ -220,8 +258,8 @@ void FactsCache::store(const Command &From, const Flags &F,
   putString(Content, Result.Json);
   std::string Whole = Magic.str() + contentHash(Content) + Content;
 
-  std::string Path = entryPath(From, F);
-  std::string Temporary = Path + "." + std::to_string(::getpid());
+  std::string Name = entryName(From, F);
+  std::string Temporary = temporary(Name);
   int Descriptor =
       ::open(Temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (Descriptor < 0)
@@ -234,7 +272,9 @@ void FactsCache::store(const Command &From, const Flags &F,
     Left = Left.drop_front(size_t(Written));
   }
   bool IsWhole = ::close(Descriptor) == 0 && Left.empty();
-  if (!IsWhole || ::rename(Temporary.c_str(), Path.c_str()))
+  if (IsWhole)
+    age(Name, MostEntries - 1);
+  if (!IsWhole || ::rename(Temporary.c_str(), entryPath(Name, 0).c_str()))
     ::unlink(Temporary.c_str());
 }
 

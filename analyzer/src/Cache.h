@@ -1,7 +1,8 @@
 //===- Cache.h - Facts of units that did not change ---------------*- C++
 //-*-===//
 //
-// Owns a folder with one file a unit.  An entry counts only when every file
+// Owns a folder with a few files a unit, for the states in which it was read
+// last: a change and its base take turns.  An entry counts only when every file
 // that the unit read still has the same content and every path that it looked
 // for in vain is still missing; times are never believed.
 //
@@ -54,7 +55,9 @@ public:
   void shrink(uint64_t MaxBytes) const;
 
 private:
-  std::string entryPath(const Command &From, const Flags &F) const;
+  /// Of all entries of a unit, without what tells them apart.
+  std::string entryName(const Command &From, const Flags &F) const;
+  Hit holds(llvm::StringRef Path);
   bool isUnchanged(llvm::StringRef Path, llvm::StringRef Hash);
   bool isMissing(llvm::StringRef Path);
 

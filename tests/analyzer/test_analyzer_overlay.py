@@ -74,6 +74,35 @@ def test_the_cache_keeps_both_apart(top: Path) -> None:
     assert [(size(answer), answer.end.cached) for answer in answers] == [(5, 0), (8, 1)]
 
 
+def test_what_was_today_is_known_when_it_has_become_the_base(top: Path) -> None:
+    """Of a series of changes each is parsed once: as the working tree, not again in its place."""
+    database(top, entry(top, "unit.c", "-Iinc"))
+    cache = ("--cache", top.parent / "cache")
+    newest, base = top / "inc" / "size.h", top.parent / "tree" / "inc" / "size.h"
+    answers = []
+    for before, now in ((4, 8), (8, 9), (9, 10)):
+        newest.write_text(f"#define SIZE {now}\n")
+        base.write_text(f"#define SIZE {before}\n")
+        answers += [run("-p", top, *cache, cwd=top), overlaid(top, *cache)]
+    assert [(size(answer), answer.end.cached) for answer in answers] == [
+        (8, 0), (4, 0), (9, 0), (8, 1), (10, 0), (9, 1)
+    ]  # fmt: skip
+    plain = run("-p", top, cwd=top), overlaid(top)
+    assert [answer.raw for answer in plain] == [
+        answer.raw.replace(b'"cached":1', b'"cached":0') for answer in (run("-p", top, *cache, cwd=top), answers[-1])
+    ]
+
+
+def test_the_base_of_several_pushes_stays_known(top: Path) -> None:
+    database(top, entry(top, "unit.c", "-Iinc"))
+    cache = ("--cache", top.parent / "cache")
+    for number in range(5):
+        (top / "inc" / "size.h").write_text(f"#define SIZE {10 + number}\n")
+        run("-p", top, *cache, cwd=top)
+        assert overlaid(top, *cache).end.cached == (number > 0)
+    assert len(list((top.parent / "cache").iterdir())) <= 3, "older states are not kept for ever"
+
+
 def test_units_that_begin_alike_are_read_from_the_tree_too(top: Path) -> None:
     names = [f"u{number}.c" for number in range(4)]
     for folder, text in ((top, "8"), (top.parent / "tree", "4")):
