@@ -72,6 +72,32 @@ def test_a_likely_branch_is_no_rarer_than_its_function(tmp_path: Path) -> None:
     assert rarity["b"] >= 12
 
 
+@pytest.mark.parametrize(
+    ("condition", "rarely"),
+    [
+        ("unlikely(x && set(&a))", True),
+        ("unlikely(x && y && set(&a))", True),
+        ("unlikely(!(x || set(&a)))", True),
+        ("!likely(x || set(&a))", True),
+        ("unlikely(x) && set(&a)", True),
+        ("likely(x && set(&a))", False),
+        ("x && set(&a)", False),
+        ("unlikely(set(&a) && x)", False),  # comes first: called each time
+    ],
+)
+def test_what_is_said_of_a_whole_is_said_of_its_operands(tmp_path: Path, condition: str, rarely: bool) -> None:
+    """As gcc takes it: the second operand is not come to, where the first is expected to decide."""
+    text = f"""
+    #define likely(e) __builtin_expect(!!(e), 1)
+    #define unlikely(e) __builtin_expect(!!(e), 0)
+    static int a;
+    #define set(p) __sync_bool_compare_and_swap(p, 1, 0)
+    int f(int x, int y) {{ if ({condition}) return 1; return 0; }}
+    """
+    rarity = column(read(tmp_path, text), "f", 13)["a"]
+    assert (rarity >= 12) == rarely
+
+
 def test_attributes_of_cxx20_say_the_same(tmp_path: Path) -> None:
     source = tmp_path / "unit.cpp"
     source.write_text("int a, b; void f(int x) { if (x) [[unlikely]] a = 1; else b = 1; }")

@@ -19,6 +19,7 @@
 #include "UnitBuilder.h"
 
 #include "clang/Analysis/CFG.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <initializer_list>
 
@@ -158,7 +159,8 @@ private:
   Location translate(const Effect &Formal, const Actual &A, std::string &Text);
   llvm::StringRef spelled(const clang::Expr &E);
   void effects(const Callee &C, const Actual &A, const clang::Expr *Call,
-               clang::SourceLocation Where);
+               clang::SourceLocation Where,
+               llvm::function_ref<bool(LockEffect)> Wanted);
   bool guardMade(const clang::CXXConstructExpr &C);
   bool guardCall(const clang::CXXMemberCallExpr &C);
   bool standardLock(const clang::CallExpr &C);

@@ -62,6 +62,8 @@ bool onlyReads(const CXXMethodDecl &M) {
       .Default(false);
 }
 
+bool releases(LockEffect E) { return E == LockEffect::Unlock; }
+
 const CXXRecordDecl *lambdaOf(const Expr *E) {
   const CXXRecordDecl *R = E->IgnoreImplicit()
                                ->getType()
@@ -193,10 +195,13 @@ void Body::call(const CallExpr &C) {
     return plainCall(*F, /*Virtual=*/false, A, Where);
   const Callee &Info = Known.of(*F);
   if (Info.IsPrimitive) {
-    effects(Info, A, &C, Where);
-    for (const Expr *Arg : C.arguments()) // a condition to wait for
+    // What it is handed runs in between: a condition to wait for, or what a
+    // lock does for its caller.
+    effects(Info, A, &C, Where, [](LockEffect E) { return !releases(E); });
+    for (const Expr *Arg : C.arguments())
       if (const FunctionDecl *Asked = lambdaOf(Arg) ? callable(Arg) : nullptr)
         callRow(Asked, false, Where);
+    effects(Info, A, &C, Where, releases);
     return;
   }
   if (Method && A.HasThis && !A.Args.empty()) {
@@ -243,7 +248,7 @@ void Body::call(const CallExpr &C) {
            MemoryOrder::Plain, Where);
   plainCall(*F, Virtual, A, Where);
   allocates(C, *F);
-  effects(Info, A, &C, Where);
+  effects(Info, A, &C, Where, [](LockEffect) { return true; });
 }
 
 /// The row of a call and those of its arguments.
@@ -365,7 +370,7 @@ void Body::construct(const CXXConstructExpr &C) {
   receiver(Row, Target);
   for (size_t I = 1; I < A.Args.size(); ++I)
     argument(Row, int64_t(I), A.Args[I]);
-  effects(Info, A, &C, Where);
+  effects(Info, A, &C, Where, [](LockEffect) { return true; });
 }
 
 void Body::destroyed(const CXXDestructorDecl *D, const void *Object,

@@ -58,6 +58,38 @@ bool isZero(const Expr *E) {
 
 namespace {
 
+/// What __builtin_expect says of its argument.
+std::optional<bool> expectedValue(const CallExpr &Call) {
+  unsigned Id = Call.getBuiltinCallee();
+  if ((Id != Builtin::BI__builtin_expect &&
+       Id != Builtin::BI__builtin_expect_with_probability) ||
+      Call.getNumArgs() < 2)
+    return std::nullopt;
+  auto Value = smallConstant(Call.getArg(1));
+  return Value ? std::optional(*Value != 0) : std::nullopt;
+}
+
+float chanceIf(bool Expected) {
+  return Expected ? 1 - UnlikelyChance : UnlikelyChance;
+}
+
+constexpr unsigned MaxOperands = 16; // within each other
+
+void addOperands(const Expr *Of, bool Expected, Expectations &To,
+                 unsigned Depth = 0) {
+  Of = Of->IgnoreParenCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(Of);
+      U && U->getOpcode() == UO_LNot && Depth < MaxOperands)
+    return addOperands(U->getSubExpr(), !Expected, To, Depth + 1);
+  const auto *B = dyn_cast<BinaryOperator>(Of);
+  if (!B || !B->isLogicalOp() || Depth == MaxOperands)
+    return;
+  for (const Expr *Operand : {B->getLHS(), B->getRHS()}) {
+    To[Operand->IgnoreParenImpCasts()] = Expected;
+    addOperands(Operand, Expected, To, Depth + 1);
+  }
+}
+
 /// What the condition itself says of the chance that it holds.
 float conditionHolds(const Expr *E, const ASTContext &Context,
                      unsigned Depth = 0) {
@@ -70,13 +102,8 @@ float conditionHolds(const Expr *E, const ASTContext &Context,
   if (E->getType()->isAnyPointerType())
     return 1 - PointerIsNull;
   if (const auto *Call = dyn_cast<CallExpr>(E)) {
-    unsigned Id = Call->getBuiltinCallee();
-    if ((Id == Builtin::BI__builtin_expect ||
-         Id == Builtin::BI__builtin_expect_with_probability) &&
-        Call->getNumArgs() >= 2)
-      if (auto Value = smallConstant(Call->getArg(1)))
-        return *Value ? 1 - UnlikelyChance : UnlikelyChance;
-    return 0.5F;
+    std::optional<bool> Expected = expectedValue(*Call);
+    return Expected ? chanceIf(*Expected) : 0.5F;
   }
   const auto *B = dyn_cast<BinaryOperator>(E);
   if (!B)
@@ -233,7 +260,21 @@ float chanceOf(Way W) {
 
 } // namespace
 
-float chanceOfTrue(const CFGBlock &B, const ASTContext &Context) {
+Expectations expectedOperands(const CFG &Graph) {
+  Expectations Out;
+  for (const CFGBlock *B : Graph)
+    for (const CFGElement &E : *B) {
+      auto S = E.getAs<CFGStmt>();
+      const auto *Call = S ? dyn_cast<CallExpr>(S->getStmt()) : nullptr;
+      std::optional<bool> Value = Call ? expectedValue(*Call) : std::nullopt;
+      if (Value)
+        addOperands(Call->getArg(0), *Value, Out);
+    }
+  return Out;
+}
+
+float chanceOfTrue(const CFGBlock &B, const ASTContext &Context,
+                   const Expectations &Expected) {
   const Stmt *Terminator = B.getTerminatorStmt();
   // A static of a function was initialised before, and is but once, be it for
   // each thread.
@@ -242,8 +283,12 @@ float chanceOfTrue(const CFGBlock &B, const ASTContext &Context) {
   const Expr *Condition = B.getLastCondition();
   if (!Terminator || !Condition)
     return 0.5F;
-  float Holds = conditionHolds(Condition, Context);
   const auto *If = dyn_cast<IfStmt>(Terminator);
+  auto Operand =
+      If ? Expected.end() : Expected.find(Condition->IgnoreParenImpCasts());
+  if (Operand != Expected.end())
+    return chanceIf(Operand->second);
+  float Holds = conditionHolds(Condition, Context);
   if (!If)
     return Holds;
   switch (Stmt::getLikelihood(If->getThen(), If->getElse())) {

@@ -11,6 +11,7 @@
 
 #include "clang/AST/ASTContext.h"
 #include "clang/Analysis/CFG.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace linemate {
 
@@ -21,8 +22,16 @@ inline constexpr float UnlikelyChance = 0.1F;
 /// Of a way that is taken once, as sharing/basics/numbers.py has it (SELDOM).
 inline constexpr float FirstTimeChance = 0x1p-10F;
 
+/// Operands of && and || whose value the programmer says, by what it is.
+using Expectations = llvm::DenseMap<const clang::Expr *, bool>;
+
+/// What "unlikely(a && b)" says of each of the two: what the whole is expected
+/// to be, as gcc takes it (fold_builtin_expect).
+Expectations expectedOperands(const clang::CFG &Graph);
+
 /// The chance that a block with two ways takes the first: its condition holds.
-float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context);
+float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context,
+                   const Expectations &Expected);
 
 /// Is it written as zero: 0, NULL, false, an enumerator of that value?
 bool isZero(const clang::Expr *E);

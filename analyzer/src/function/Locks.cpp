@@ -106,8 +106,11 @@ void Body::lockRow(int Lock, LockEffect What, SourceLocation Where) {
 }
 
 void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
-                   SourceLocation Where) {
+                   SourceLocation Where,
+                   llvm::function_ref<bool(LockEffect)> Wanted) {
   for (const Effect &E : C.Effects) {
+    if (!Wanted(E.What))
+      continue;
     std::string Text = E.Text;
     Location P = translate(E, A, Text);
     if (!P.isReported())

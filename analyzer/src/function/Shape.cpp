@@ -99,7 +99,7 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 } // namespace
 
 Shape::Shape(const CFG &Graph, const ASTContext &Context)
-    : Graph(Graph), Context(Context) {
+    : Graph(Graph), Context(Context), Expected(expectedOperands(Graph)) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
   if (!BackEdges.empty())
@@ -230,7 +230,7 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
   bool Enters = entersLoop(First, Depth);
   if (Enters != entersLoop(Second, Depth))
     return Enters ? LoopEntered : 1 - LoopEntered;
-  return chanceOfTrue(B, Context);
+  return chanceOfTrue(B, Context, Expected);
 }
 
 /// How rarely a run of the function comes to a block, leaving loop counts to

@@ -9,6 +9,8 @@
 #ifndef LINEMATE_ANALYZER_FUNCTION_SHAPE_H
 #define LINEMATE_ANALYZER_FUNCTION_SHAPE_H
 
+#include "Chance.h"
+
 #include "clang/AST/ASTContext.h"
 #include "clang/Analysis/CFG.h"
 #include "llvm/ADT/DenseMap.h"
@@ -46,6 +48,7 @@ public:
 private:
   const clang::CFG &Graph;
   const clang::ASTContext &Context;
+  Expectations Expected;
   std::vector<BlockShape> Blocks;
   std::vector<const clang::CFGBlock *> Sorted;
   std::vector<std::pair<unsigned, unsigned>> BackEdges; ///< header, source
