@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from pathlib import Path
 
 from bench.clones import clone_of, git
 from bench.measure import Unavailable
-from bench.places import linemate
+from bench.places import REPOSITORY, linemate
+from bench.reviews.kept import PAGE, Reviewed, keep, write_table
 from bench.reviews.projects import PROJECTS, Project
 
 
@@ -29,6 +31,7 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="where the checkout and the cache are kept")
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--until", default="HEAD", help="the last of the commits")
+    parser.add_argument("--keep", action="store_true", help=f"put the sums into {PAGE.relative_to(REPOSITORY)}")
     options = parser.parse_args()
     project = PROJECTS[options.project]
     tree = options.work / options.project
@@ -36,7 +39,7 @@ def main() -> int:
         origin = clone_of(options.clones, project.repository)
         subprocess.run(["git", "clone", "--quiet", "--shared", str(origin.resolve()), str(tree)], check=True)
     took: list[float] = []
-    new = 0
+    new = incomplete = 0
     for commit, subject in _commits(tree, project, options.until, options.count):
         try:
             git(tree, "checkout", "--quiet", "--force", commit)
@@ -44,17 +47,32 @@ def main() -> int:
         except Unavailable as error:
             print(f"{commit[:10]}  not configured: {error}", flush=True)
             continue
+        began_s = _computed_by_children_s()
         wall_s, found, problem = _check(tree, options.work / "cache")
-        took.append(wall_s)
+        took.append(_computed_by_children_s() - began_s)
         new += len(found)
-        print(f"{commit[:10]} {wall_s:6.1f} s  {len(found)} new  {subject[:80]}{problem}", flush=True)
+        incomplete += bool(problem)
+        print(
+            f"{commit[:10]} {took[-1]:6.1f} s ({wall_s:.1f} s by the clock)  {len(found)} new  {subject[:80]}{problem}",
+            flush=True,
+        )
         for line in found:
             print(f"    {line}", flush=True)
     if took:
         print(
             f"{len(took)} commits, {new} new findings; median {statistics.median(took):.1f} s, most {max(took):.1f} s"
         )
+    if took and options.keep:
+        last = git(tree, "log", "-1", "--format=%h, %ad", "--date=format:%B %Y", "HEAD").decode().strip()
+        median, most = round(statistics.median(took), 1), round(max(took), 1)
+        keep(options.project, Reviewed(last, len(took), new, incomplete, median, most))
+        write_table()
     return 0
+
+
+def _computed_by_children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _commits(tree: Path, project: Project, until: str, count: int) -> list[tuple[str, str]]:
