@@ -40,16 +40,6 @@ public:
     explicit ReadHolder(RWSpinLock &); ~ReadHolder();
   };
 };
-namespace detail { namespace distributed_mutex {
-template <bool TimePublishing> class DistributedMutex {
-  unsigned long state_ = 0;
-public:
-  unsigned long lock(); void unlock(unsigned long);
-  template <typename Task> void lock_combine(Task task) { task(); }
-  unsigned long peek() const;
-};
-}} // namespace detail::distributed_mutex
-using DistributedMutex = detail::distributed_mutex::DistributedMutex<true>;
 template <bool MayBlock> class Baton {
   unsigned state_ = 0;
 public:
@@ -70,7 +60,6 @@ folly::MicroLock micro;
 folly::SharedMutex shared;
 folly::RWSpinLock rw;
 folly::Baton<true> baton;
-folly::DistributedMutex distributed;
 mine::SharedMutexImpl<false> other;
 void work();
 
@@ -87,9 +76,6 @@ void holds() { folly::SharedMutex::WriteHolder h(shared); work(); } // guard fol
 void holds_shared() { folly::SharedMutex::ReadHolder h(shared); work(); } // guard shared folly::SharedMutexImpl
 void takes_rw() { rw.lock_shared(); }          // lock shared folly::RWSpinLock
 void holds_rw() { folly::RWSpinLock::ReadHolder h(rw); work(); } // guard shared folly::RWSpinLock
-void takes_distributed() { (void)distributed.lock(); } // lock folly::DistributedMutex
-void combines() { distributed.lock_combine([] { work(); }); } // guard folly::DistributedMutex
-void peeks() { (void)distributed.peek(); }     // nothing
 void posts() { baton.post(); }                 // lock folly::Baton
 void waits() { baton.wait(); }                 // lock folly::Baton
 void loads() { (void)micro.load(); }           // nothing
