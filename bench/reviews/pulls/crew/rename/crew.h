@@ -1,11 +1,11 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
-#include <condition_variable>
-#include <deque>
 #include <thread>
 #include <vector>
 

@@ -6,8 +6,8 @@
 #define LINE 64
 
 struct frame {
-    uint32_t length;
-    uint8_t bytes[252];
+  uint32_t length;
+  uint8_t bytes[252];
 };
 
 /* ring.c */

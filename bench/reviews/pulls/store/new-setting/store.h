@@ -6,20 +6,20 @@
 #include <stdint.h>
 
 struct settings {
-    unsigned threads;
-    unsigned buckets;
-    size_t max_value;
-    int read_only;
-    int port;
-    unsigned max_chain;
+  unsigned threads;
+  unsigned buckets;
+  size_t max_value;
+  int read_only;
+  int port;
+  unsigned max_chain;
 };
 extern struct settings settings;
 
 struct entry {
-    struct entry *next;
-    uint64_t key;
-    size_t size;
-    char value[];
+  struct entry *next;
+  uint64_t key;
+  size_t size;
+  char value[];
 };
 
 void table_make(void);

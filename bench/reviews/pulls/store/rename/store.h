@@ -6,19 +6,19 @@
 #include <stdint.h>
 
 struct options {
-    unsigned threads;
-    unsigned buckets;
-    size_t max_value;
-    int frozen;
-    int port;
+  unsigned threads;
+  unsigned buckets;
+  size_t max_value;
+  int frozen;
+  int port;
 };
 extern struct options options;
 
 struct entry {
-    struct entry *next;
-    uint64_t key;
-    size_t size;
-    char value[];
+  struct entry *next;
+  uint64_t key;
+  size_t size;
+  char value[];
 };
 
 void table_make(void);

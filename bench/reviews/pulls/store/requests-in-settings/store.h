@@ -7,20 +7,20 @@
 #include <stdint.h>
 
 struct settings {
-    unsigned threads;
-    unsigned buckets;
-    size_t max_value;
-    int read_only;
-    int port;
-    atomic_ulong served;
+  unsigned threads;
+  unsigned buckets;
+  size_t max_value;
+  int read_only;
+  int port;
+  atomic_ulong served;
 };
 extern struct settings settings;
 
 struct entry {
-    struct entry *next;
-    uint64_t key;
-    size_t size;
-    char value[];
+  struct entry *next;
+  uint64_t key;
+  size_t size;
+  char value[];
 };
 
 void table_make(void);
