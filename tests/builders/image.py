@@ -179,6 +179,7 @@ class Builder:
         self.files: list[str] = []
         self.entry_points: tuple[str, ...] = ()
         self.arms: dict[str, tuple[int, ...]] = {}  # by function orders of blocks, each an arm of one branch
+        self.loops: dict[str, tuple[int, ...]] = {}  # of these, where an outermost loop begins
         self.sections = [
             Section(1, ".text", SectionKind.CODE, CODE, SECTION_BYTES, 16, 0),
             Section(2, ".data", SectionKind.WRITABLE, DATA, SECTION_BYTES, 64, 0),
@@ -286,7 +287,7 @@ class Builder:
     def _block_table(self) -> Table:
         rows = list(self.functions)
         blocks = [
-            (rows.index(name), order, mirror, 0, 0, 0)
+            (rows.index(name), order, mirror, 0, order in self.loops.get(name, ()), 0)
             for name, arms in self.arms.items()
             for order, mirror in zip(arms, reversed(arms), strict=True)
         ]

@@ -184,9 +184,9 @@ class Code:
     def __init__(self, one: Level) -> None:
         self._functions = one.attribution.functions
 
-    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool, frozenset[int]]]:
         assert size == 64
-        return [(self._functions.index("read"), 16, 20, AccessKind.LOAD, False)] if link == LINE else []
+        return [(self._functions.index("read"), 16, 20, AccessKind.LOAD, False, frozenset())] if link == LINE else []
 
 
 def reader(stalled_s: float) -> list[Spent]:

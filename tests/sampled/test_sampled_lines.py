@@ -146,8 +146,8 @@ def test_witnesses_say_who_writes_where_samples_fall_on_loads() -> None:
 class Code:
     """A store that code says ``work`` makes at bytes 8–15 of every line."""
 
-    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
-        return [(0, 8, 16, AccessKind.STORE, False)]
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool, frozenset[int]]]:
+        return [(0, 8, 16, AccessKind.STORE, False, frozenset())]
 
 
 def static_line(target: bool) -> LineUse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,18 @@ def test_what_is_said_of_padding_is_no_more_than_what_was_measured() -> None:
     surely = truly_shared(Gain(1.38, 1.2, 1.5, "measured"), neighbour=True)
     assert "keeping the line's other bytes apart helps" in surely.message
     assert (surely.severity, len(surely.remedies)) == (Severity.HIGH, 1)
+
+
+def test_what_no_sample_parts_is_parted_where_that_was_measured_to_help() -> None:
+    """A lock and the list that it guards: by the samples each thread that comes there needs both."""
+    recorded = pair(second=0)
+    recorded.witnesses += [(one.time, replace(one, at=16)) for one in recorded.samples]
+    gain = Gain(1.88, 1.03, 2.57, "measured")
+    (finding,) = judged(recorded, lambda lines: gain)[0]
+    assert (finding.rule, finding.severity) == ("sampled-true-sharing", Severity.MEDIUM)
+    assert [len(finding.participants), len(finding.remedies)] == [2, 1]
+    (alone,) = judged(pair(second=0), lambda lines: gain)[0]
+    assert alone.remedies == ()
 
 
 def two_pairs() -> Recorded:

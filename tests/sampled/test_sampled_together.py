@@ -28,8 +28,8 @@ class OnlyCode:
 
     kinds: tuple[AccessKind, ...]
 
-    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
-        return [(1, 8, 16, kind, False) for kind in self.kinds]
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool, frozenset[int]]]:
+        return [(1, 8, 16, kind, False, frozenset()) for kind in self.kinds]
 
 
 def beside_code(kinds: tuple[AccessKind, ...], *, counts: AccessKind) -> SampledLine:

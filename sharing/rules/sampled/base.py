@@ -204,8 +204,10 @@ def same_bytes(
     cost, gain = line.blame.true, line.gain
     severity = min(grade_cost(cost, line, ctx), Severity.HIGH, key=_rank).lowered(numbers.MUCH_LESS)
     separate: tuple[int, ...] = ()
-    if gain is not None and gain.ratio is not None and len(items) > 1 and not walks(line):
+    if gain is not None and gain.ratio is not None and len(line.items) > 1 and not walks(line):
         if gain.surely_worth_fixing:
+            # What is apart by the samples is not where threads meet at these bytes and use the others beside them.
+            items = items if len(items) > 1 else (*items, *_company(items[0], line))
             severity, separate = measured(severity, gain), items[:1]
         elif severity_of(gain.saved[1]) is not Severity.NOTE:
             much = gain.saved[1] >= numbers.HIGH_FROM
@@ -213,6 +215,13 @@ def same_bytes(
     message = wording.message(cost, severity, line, ctx)
     evidence = (split_text(line), *wording.evidence)
     return SampledDraft(rule, severity, verdict, items, separate, message, evidence, cost, advice)
+
+
+def _company(first: int, line: SampledLine) -> tuple[int, ...]:
+    """The other items of a line, those that most was seen of first."""
+    others = [i for i in range(len(line.items)) if i != first]
+    seen = {i: sum(t.samples for t in line.items[i].touches) for i in others}
+    return tuple(sorted(others, key=lambda i: (-line.items[i].cost, -seen[i], i)))
 
 
 def padding_text(line: SampledLine) -> str:

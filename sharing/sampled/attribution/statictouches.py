@@ -1,6 +1,7 @@
 """What the code of the judged binary touches at static addresses, by the functions of a profile.
 
-Owns the join of access sites with sampled functions.  Says what a function contains, not that it was executed.
+Owns the join of access sites with sampled functions.  Says what a function contains, not that it was executed; but a
+thread that was only sampled in another loop of it, to which no way leads from there, is told apart.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ import numpy as np
 
 from sharing.model.attribution import Attribution
 from sharing.model.image import AccessKind, Image, SiteFlag, Table
+from sharing.model.ways import Point
+from sharing.sampled import numbers
+from sharing.static.executions import in_loop
+from sharing.static.ways import Mirrors
 
 _KINDS = (AccessKind.LOAD, AccessKind.STORE, AccessKind.RMW)
 MAX_SITE_BYTES = 64
@@ -32,22 +37,67 @@ class ImageCode:
         table = table[keep]
         self._sites: Table = table[np.argsort(table["target"], kind="stable")]
         self._functions = _functions_of(image, attribution)
+        self._loops = _SampledLoops(image, attribution)
 
-    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool, frozenset[int]]]:
         """See ``sharing.sampled.lineuse.lines.CodeSites``."""
         targets = self._sites["target"]
         first = int(np.searchsorted(targets, np.uint64(max(link - MAX_SITE_BYTES, 0))))
         last = int(np.searchsorted(targets, np.uint64(link + size)))
-        out: dict[tuple[int, int, int, AccessKind, bool], None] = {}
+        out: dict[tuple[int, int, int, AccessKind, bool], frozenset[int]] = {}
         for site in self._sites[first:last]:
             start = int(site["target"]) - link
             end = min(start + max(int(site["size"]), 1), size)
             if end <= 0:
                 continue
             atomic = bool(site["flags"] & SiteFlag.ATOMIC)
+            apart = self._loops.threads_elsewhere(site)
             for function in self._functions.get(int(site["function"]), ()):
-                out[(function, max(start, 0), end, AccessKind(int(site["kind"])), atomic)] = None
-        return list(out)
+                touch = (function, max(start, 0), end, AccessKind(int(site["kind"])), atomic)
+                out[touch] = out.get(touch, apart) & apart
+        return [(*touch, apart) for touch, apart in out.items()]
+
+
+class _SampledLoops:
+    """In which loops of a function each thread was sampled, at accesses and calls: their places are known."""
+
+    def __init__(self, image: Image, attribution: Attribution) -> None:
+        self._mirrors = Mirrors(image)
+        tables = [t[(t["function"] >= 0) & in_loop(t["loop_depth"])] for t in (image.sites, image.params, image.calls)]
+        function, order, ip = (np.concatenate([t[name] for t in tables]) for name in ("function", "order", "ip"))
+        by_ip = np.argsort(ip, kind="stable")
+        function, order, ip = function[by_ip], order[by_ip], ip[by_ip]
+        rows = attribution.rows
+        target = np.array([m.target for m in attribution.modules] + [False], np.bool_)
+        rows = rows[target[rows["module"]] & (rows["thread"] >= 0)]
+        at = np.searchsorted(ip, rows["ip"])
+        known = np.append(ip, 0)[at] == rows["ip"]
+        at, thread = at[known], rows["thread"][known]
+        mirror, loop = self._mirrors.of(function[at], order[at]), self._mirrors.loop(function[at], order[at])
+        keys, counts = np.unique(
+            np.stack([function[at], thread, order[at], mirror, loop]).astype(np.int64), axis=1, return_counts=True
+        )
+        self._seen: dict[int, dict[int, list[tuple[Point, int, int]]]] = {}
+        for (f, t, o, m, where), count in zip(keys.T.tolist(), counts.tolist(), strict=True):
+            self._seen.setdefault(f, {}).setdefault(t, []).append((Point(o, m, 0), where, count))
+
+    def threads_elsewhere(self, site: Table) -> frozenset[int]:
+        """Threads that were sampled in the site's function, and only in loops to which no way leads from this one.
+
+        One loop may take the arms of a branch by turns; of two loops on different arms a run comes to one.
+        """
+        by_thread = self._seen.get(int(site["function"]), {})
+        if len(by_thread) < 2 or not site["loop_depth"]:
+            return frozenset()
+        function, order = np.array([site["function"]]), np.array([site["order"]])
+        here = Point(int(site["order"]), int(self._mirrors.of(function, order)[0]), 0)
+        loop = int(self._mirrors.loop(function, order)[0])
+        return frozenset(
+            thread
+            for thread, places in by_thread.items()
+            if sum(count for _, _, count in places) >= numbers.WOULD_SHOW
+            and not any(where == loop or place.shares_way(here) for place, where, _ in places)
+        )
 
 
 def _functions_of(image: Image, attribution: Attribution) -> dict[int, tuple[int, ...]]:

@@ -48,10 +48,11 @@ Column = npt.NDArray[Any]
 class CodeSites(Protocol):
     """What the code of the judged binary touches at static addresses."""
 
-    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool]]:
-        """(function, start, end, kind, atomic) of accesses to the bytes [link, link + size).
+    def touches(self, link: int, size: int) -> list[tuple[int, int, int, AccessKind, bool, frozenset[int]]]:
+        """(function, start, end, kind, atomic, elsewhere) of accesses to the bytes [link, link + size).
 
-        ``function`` is a row of Attribution.functions, start and end are offsets from ``link``.
+        ``function`` is a row of Attribution.functions, start and end are offsets from ``link``.  ``elsewhere`` are rows
+        of Attribution.threads that were sampled in the function, where no way leads from this access.
         """
 
 
@@ -387,9 +388,9 @@ def _code_touches(profile: _Profile, link: int, pid: int) -> list[tuple[int, int
         return []
     out = [
         (thread, function, start, end, kind, atomic)
-        for function, start, end, kind, atomic in profile.code.touches(link, profile.line_size)
+        for function, start, end, kind, atomic, elsewhere in profile.code.touches(link, profile.line_size)
         for thread in profile.runs.threads(function)
-        if pid < 0 or profile.names[thread].pid == pid
+        if thread not in elsewhere and (pid < 0 or profile.names[thread].pid == pid)
     ]
     threads = list(dict.fromkeys(t for t, *_ in out))[:MAX_CODE_THREADS]
     return [touch for touch in out if touch[0] in threads]
