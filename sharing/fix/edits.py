@@ -15,6 +15,7 @@ from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.members import align_member, separate_member_elements
 from sharing.fix.plan import Plan, Planner, overlap
 from sharing.fix.records import separate_record, use_destructive_size
+from sharing.fix.seen import name_end
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import ReadFile, Refused
 from sharing.fix.variables import separate_elements, separate_variable
@@ -195,12 +196,14 @@ def _array_inside(planner: Planner, participant: Participant) -> tuple[Defined[R
 def _inside(planner: Planner, participant: Participant) -> str:
     """The member path of a participant whose name includes it."""
     program, identity = planner.program, participant.identity
-    known = program.variables.get(identity) or program.records.get(identity)
-    owner = known.facts.name if known is not None else ""
     name = participant.name.removeprefix("struct ").removeprefix("union ")
-    if owner and name.startswith(owner):
-        return name[len(owner) :].lstrip(".")
-    return name.partition(".")[2] if identity in program.records else ""
+    if identity in program.variables:
+        end = name_end(program.variables[identity].facts, name)
+        return name[end:].lstrip(".") if end >= 0 else ""
+    if identity not in program.records:
+        return ""
+    owner = program.records[identity].facts.name
+    return name[len(owner) :].lstrip(".") if owner and name.startswith(owner) else name.partition(".")[2]
 
 
 def _element(tree: TypeTree) -> TypeTree:

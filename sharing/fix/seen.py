@@ -11,9 +11,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from sharing.fix.plan import last_name
+from sharing.model.facts import RecordFacts, VariableFacts
 from sharing.model.finding import Finding, Participant
 from sharing.source.program import Program
 
+_ARGUMENTS = re.compile(r"<.*>|\(.*\)")  # of templates, and of functions
 _KEYWORD = re.compile(r"^(struct|union|class) ")
 
 
@@ -44,14 +47,32 @@ def _candidates(who: Participant, program: Program) -> Iterator[tuple[str, str]]
     for table in (program.variables, program.records):
         for identity, known in table.items():
             facts = known.facts
-            if str(facts.line) != line or facts.file < 0 or not _begins(called, facts.name):
+            if str(facts.line) != line or facts.file < 0 or not _begins(called, facts):
                 continue
             if _same_file(file, program.path(known.unit, facts.file)):
                 yield identity, facts.name
 
 
-def _begins(called: str, name: str) -> bool:
+def _begins(called: str, facts: VariableFacts | RecordFacts) -> bool:
+    if isinstance(facts, VariableFacts):
+        return name_end(facts, called) >= 0
+    name = facts.name
     return bool(name) and called.startswith(name) and called[len(name) : len(name) + 1] in ("", ".", "[", "+")
+
+
+def name_end(facts: VariableFacts, name: str) -> int:
+    """Where the variable's own name ends in a report's name of it or of something in it, -1 where it is another's.
+
+    Of a static of a function a report says the function in front, and a binary what is around that as well.
+    """
+    owner = f"{facts.scope}::{facts.name}" if facts.scope else facts.name
+    if facts.name and name.startswith(owner) and name[len(owner) : len(owner) + 1] in ("", ".", "[", "+"):
+        return len(owner)
+    if not facts.scope:
+        return -1
+    plain = _ARGUMENTS.sub(lambda part: "x" * len(part[0]), name)
+    found = re.search(rf"(?:^|::){re.escape(last_name(facts.name))}(?:\.\d+)?(?=[.\[+]|$)", plain)
+    return found.end() if found else -1
 
 
 def _same_file(a: str, b: str) -> bool:

@@ -439,3 +439,34 @@ def test_new_aligns_as_the_type_asks_from_cxx17_on(builder: ProgramBuilder, stan
         assert edited(builder, finding("key-job"))["job.cc"] == "struct alignas(64) job { long n; };\n"
     else:
         assert "allocates it without alignment" in refusal(builder, finding("key-job"))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["Gauges::get::one.hits", "one.hits", "(anonymous namespace)::Gauges::get::one.hits", "Gauges::get(int)::one.hits"],
+)
+def test_a_member_of_a_static_of_a_function_is_found_by_the_name_that_a_report_gives_it(
+    builder: ProgramBuilder, shown: str
+) -> None:
+    definition = "struct Gauges {\n  long on;\n  long hits;\n  static Gauges &get(int);\n}"
+    path = builder.file("get.cc", f"{definition};\nGauges &Gauges::get(int) {{ static Gauges one; return one; }}\n")
+    unit = builder.unit(path, language="C++", standard="gnu++17")
+    record = unit.record(definition, "Gauges", (("long on", "on", LONG), ("long hits", "hits", LONG)))
+    one = unit.variable("static Gauges one", "one", unit.of_record(record), scope="Gauges::get")
+    wanted = finding(one, kind="align-member")
+    who = msgspec.structs.replace(wanted.participants[0], name=shown)
+    remedy = msgspec.structs.replace(wanted.remedies[0], text=f"move {shown}")
+    text = edited(builder, msgspec.structs.replace(wanted, participants=(who,), remedies=(remedy,)))["get.cc"]
+    assert "  long on;\n  alignas(64) long hits;\n" in text
+
+
+def test_another_static_of_a_like_name_is_not_edited(builder: ProgramBuilder) -> None:
+    definition = "struct Gauges {\n  long on;\n  long hits;\n}"
+    path = builder.file("get.cc", f"{definition};\nGauges &get() {{ static Gauges one; return one; }}\n")
+    unit = builder.unit(path, language="C++", standard="gnu++17")
+    record = unit.record(definition, "Gauges", (("long on", "on", LONG), ("long hits", "hits", LONG)))
+    wanted = finding(
+        unit.variable("static Gauges one", "one", unit.of_record(record), scope="get"), kind="align-member"
+    )
+    who = msgspec.structs.replace(wanted.participants[0], name="get::none.hits")
+    assert refusal(builder, msgspec.structs.replace(wanted, participants=(who,)))
