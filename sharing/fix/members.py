@@ -44,7 +44,9 @@ def align_member(
     loose = loose_place(planner, facts)
     if loose and split:
         raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
-    if not loose and not style.kernel and not (split or planner.is_placed(facts.key)):
+    # A type that asks for a line already is aligned by whoever makes its objects, or is wrong already.
+    asked = facts.align >= planner.line_size
+    if not loose and not style.kernel and not (split or asked or planner.is_placed(facts.key)):
         loose = "code that was not seen"
     notes = outside(source.path)
     if facts.bits & RecordBits.PACKED:

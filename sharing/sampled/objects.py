@@ -22,8 +22,9 @@ Code = tuple[str, int]  # file, and link-time address of an instruction in it
 class SeenObject:
     """The record, or the local variable, around some bytes.
 
-    ``address`` is that of its first byte, -1 where only the member is known, or not even that; ``member`` None where
-    the type has none there, or which one is not known; ``offset`` of the bytes in it.  ``by`` is the variable that
+    ``align`` is what its type asks for itself, 0 nothing.  ``address`` is that of its first byte, -1 where only the
+    member is known, or not even that; ``member`` None where the type has none there, or which one is not known;
+    ``offset`` of the bytes in it.  ``by`` is the variable that
     leads to it, and its function.
     """
 
@@ -37,6 +38,7 @@ class SeenObject:
     function: str
     local: bool
     language: str = ""  # of the code that uses it, as debug information calls it
+    align: int = 0
 
     @property
     def text(self) -> str:
@@ -132,4 +134,5 @@ def _object(use: LineUse, one: _Sampled, offset: int, aligned: _Aligned) -> Seen
         function=getattr(variable, "function", ""),
         local=one.reached.local,
         language=one.locals_.language,
+        align=max(record.align, 0),
     )

@@ -296,6 +296,22 @@ def test_a_member_of_what_malloc_returns_is_padded_instead(builder: ProgramBuild
     assert f"  long state;\n  {UNNAMED}\n  long clock;\n  {UNNAMED}\n}};" in result
 
 
+@pytest.mark.parametrize(("align", "allocated", "padded"), [(64, "", False), (64, "malloc", True), (8, "", True)])
+def test_a_member_of_a_type_that_asks_for_the_line_is_aligned_unless_its_allocation_was_seen_not_to(
+    builder: ProgramBuilder, align: int, allocated: str, padded: bool
+) -> None:
+    """Objects of a std::vector, say, whose allocation is no code of the project."""
+    text = "struct alignas(64) tally {\n  long own;\n  long foreign;\n};\nvoid use(tally &);\n"
+    unit = builder.unit(builder.file("tally.cc", text), language="C++", standard="gnu++17")
+    members = (("long own", "own", LONG), ("long foreign", "foreign", LONG))
+    record = unit.record(text[: text.index("};") + 1], "tally", members, size=64, align=align, declared_align=align)
+    if allocated:
+        unit.allocation(record, allocated)
+    result = edited(builder, finding("key-tally", kind="align-member", member="foreign"))["tally.cc"]
+    assert (UNNAMED in result) is padded
+    assert ("  alignas(64) long foreign;\n" in result) is not padded
+
+
 @pytest.mark.parametrize(
     ("text", "declaration", "why"),
     [

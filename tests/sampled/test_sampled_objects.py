@@ -26,7 +26,7 @@ from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.lineuse.use import LineUse, Site
 from sharing.sampled.objects import SeenObject, object_at
 from sharing.sampled.reached import Reached, reached
-from tests.builders.recorded import attribution
+from tests.builders.recorded import Recorded, attribution, ticks
 from tests.sampled.test_sampled_verdicts import pair
 
 LONG, STATS, SESSION, TO_SESSION, TO_STATS, SLOTS, TO_LONG, OPEN, TO_OPEN, _, LANE, TO_LANE, ALIAS = range(13)
@@ -249,6 +249,49 @@ def test_members_of_one_object_are_named_and_parted() -> None:
     assert sum(e.text == "heap: stats (net.h:7), 16 bytes, which s in serve leads to" for e in found.evidence) == 1
     assert found.remedies[0].text.startswith(("give hits of stats (net.h:7) lines", "give misses of stats (net.h:7)"))
     assert found.remedies[0].edit.startswith("alignas(64) long ")
+
+
+def parted(*accesses: tuple[int, int, int], align: int = 0) -> list[Finding]:
+    """Of (thread, byte, samples): counters of one object that is one line."""
+    made = Recorded()
+    for number, (thread, at, samples) in enumerate(accesses):
+        times = ticks(samples, shift=30_000 * number)
+        made = made.loop(thread, times, at=at, function=f"count_{thread}", line=0x5000)
+    members = [(f"m{at}", at, LONG) for at in range(0, 64, 8)]
+    types = TypeTable([TYPES[LONG], record("tally", 64, *members)])
+    run = profile_lines(attribution(made), 64)
+
+    def tally(use: LineUse, start: int, end: int) -> SeenObject:
+        return SeenObject("tally", 64, 0x5000, start, types.leaf(1, start), "net.h:7", "s", "serve", False, align=align)
+
+    return findings_of(judge_lines(run, Names(objects=tally), 64), run.totals, Style(64, ImageKind.PIE))
+
+
+@pytest.mark.parametrize(
+    ("accesses", "moved"),
+    [
+        # Three counters of one thread, and one member that another changes less often.
+        (((0, 0, 300), (0, 8, 400), (0, 16, 300), (1, 32, 60)), ["m32"]),
+        (((1, 0, 60), (0, 8, 400), (0, 16, 300), (0, 24, 300)), ["m0"]),
+        # Two of each: both of one thread have to go.
+        (((0, 0, 400), (1, 16, 300), (0, 8, 400), (1, 24, 300)), ["m16", "m24"]),
+        # One of each: as before, the one that is named first.
+        (((0, 0, 400), (1, 8, 400)), ["m0"]),
+    ],
+)
+def test_the_member_that_others_use_is_moved_and_not_one_of_its_owners(
+    accesses: tuple[tuple[int, int, int], ...], moved: list[str]
+) -> None:
+    (found,) = parted(*accesses)
+    said = [re.match(r"give (\w+) of tally \(net\.h:7\) lines of its own", one.text) for one in found.remedies]
+    assert sorted(match[1] for match in said if match) == moved
+    assert len(said) == len(moved)
+
+
+@pytest.mark.parametrize(("align", "said"), [(0, True), (32, True), (64, False), (128, False)])
+def test_of_a_type_that_asks_for_the_line_nothing_is_said_of_its_allocation(align: int, said: bool) -> None:
+    (found,) = parted((0, 0, 400), (1, 8, 400), align=align)
+    assert ("aligned_alloc" in found.remedies[0].text) is said
 
 
 def of_rust(kind: int, offset: int, address: int = 0x5000) -> SeenObject:

@@ -14,12 +14,14 @@ from sharing.judge.remedies.go import go_field, go_objects
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedies.rust import Wrapped, rust_memory, rust_object
 from sharing.judge.remedy import Style, remedy
+from sharing.judge.sampled.parting import to_move
 from sharing.model.attribution import Region
 from sharing.model.finding import Remedy, Verdict
 from sharing.model.profile import Actor
 from sharing.rules.sampled.base import SampledDraft, SampledLine, is_large
 from sharing.sampled.objects import SeenObject
 
+_ATOMIC = re.compile(r"std::(\w+::)?atomic<")
 _BEFORE_C11 = ("C", "C89", "C99")  # as DWARF calls them; _Alignas came with C11 (6.7.5)
 
 
@@ -37,7 +39,8 @@ def remedies(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths)
     writers = ", ".join(dict.fromkeys(t.function for t in first.touches if t.writes)) or "its users"
     seen = line.objects[draft.separate[0]] if line.objects else None
     if seen is not None and seen.address >= 0:
-        return (_of_object(seen, draft, line, style),)
+        moved = to_move(draft, line) if _inside(seen, draft, line) else draft.separate[:1]
+        return tuple(dict.fromkeys(_of_object(at, draft, line, style) for at in moved))
     words = _Spelling(seen.language if seen is not None else "", style)
     stack = line.use.region is Region.STACK
     found = Remedy(
@@ -99,12 +102,27 @@ class _Spelling:
         return self._style.macro or f"__attribute__((aligned({self._style.line_size})))"
 
 
-def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: Style) -> Remedy:
+def _inside(seen: SeenObject, draft: SampledDraft, line: SampledLine) -> bool:
+    """Whether all that the draft is about is in one object."""
+    return all((other := line.objects[i]) is not None and other.address == seen.address for i in draft.items)
+
+
+def _declared_type(seen: SeenObject) -> str:
+    """The library's type around the value of an atomic member, which is what a declaration says; "" for others."""
+    member = seen.member
+    if member is None or without_internals(member.path, member.via) == member.path:
+        return ""
+    return next((name for name in member.via if _ATOMIC.match(name)), "")
+
+
+def _of_object(at: int, draft: SampledDraft, line: SampledLine, style: Style) -> Remedy:
     """The member that gets lines of its own, or the type of which each object does."""
+    seen = line.objects[at]
+    assert seen is not None
     size, words = style.line_size, _Spelling(seen.language, style)
-    others = [line.objects[i] for i in draft.items if i != draft.separate[0]]
-    actor = line.actors[draft.separate[0]]
-    inside = all(other is not None and other.address == seen.address for other in others)
+    others = [line.objects[i] for i in draft.items if i != at]
+    actor = line.actors[at]
+    inside = _inside(seen, draft, line)
     where = f" ({seen.source})" if seen.source else ""
     path = without_internals(seen.member.path, seen.member.via) if seen.member is not None else ""
     element, _, member = path.rpartition(".")
@@ -116,12 +134,17 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: 
         edit = words.type("Own", "T value;", f"T: the type of its elements; sizeof is a multiple of {size}")
     elif inside:
         text = f"give {path or seen.by} of {seen.type_name}{where} lines of its own"
-        edit = words.member(actor.type_name, member, f"and the same for what stands behind it in {seen.type_name}")
+        edit = words.member(
+            _declared_type(seen) or actor.type_name,
+            member,
+            f"and the same for what stands behind it in {seen.type_name}",
+        )
     else:
         text = f"give each {seen.type_name}{where} lines of its own: of {seen.size} bytes each, several share one"
         edit = words.type(seen.type_name, "…", f"sizeof is a multiple of {size}")
-    block = line.blocks[draft.separate[0]] if line.blocks else None
-    if line.use.region is not Region.STACK and seen.language not in ("Rust", "Go"):
+    block = line.blocks[at] if line.blocks else None
+    # Who makes objects of a type that asks for the line aligns them, or is wrong already.
+    if line.use.region is not Region.STACK and seen.language not in ("Rust", "Go") and seen.align < size:
         who = f" where {block.site.text} allocates it" if block is not None else ""
         text += words.allocated(who)
     found = Remedy(
@@ -130,7 +153,7 @@ def _of_object(seen: SeenObject, draft: SampledDraft, line: SampledLine, style: 
         edit=edit,
         language="C" if words.in_c else "C/C++",
         cost_bytes=2 * size - (actor.span[1] - actor.span[0]) if inside else -seen.size % size,
-        breaks_abi=False,
+        breaks_abi=inside,
         protects_tail=True,
     )
     if seen.language not in ("Rust", "Go"):
