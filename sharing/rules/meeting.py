@@ -16,6 +16,7 @@ NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
 CALLED = f"{UNKNOWN}, and one of the two is not among the busiest of it"
 CALLERS = "how often callers of this library come here is not known: one of the two is no work of a thread of its own"
+SELDOM_CALLED = "callers of this library would not do both often enough to matter if one were ten times less"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"
 OF_LIBRARY = "one of the two is the standard library's own, and that threads use it often is an estimate"
@@ -46,9 +47,9 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
 
     Low is what both do far more often than would matter, by estimate, and what only the loop of its own thread makes
     busy, however sure that is.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for
-    several threads: both are medium so, and where both are far by estimate; one that perhaps changes often is low
-    beside what a loop surely uses.  Estimates are off by a factor of ten as often as not: of what else matters only
-    without that, or is sure on one side and perhaps so on the other, counts confirm nothing.
+    several threads: both are medium so, and where both are far by estimate.  Callers of a library are not known: what
+    they do is low at most, and only where both are far.  Estimates are off by a factor of ten as often as not: of what
+    else matters only without that, or is sure on one side and perhaps so on the other, counts confirm nothing.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
@@ -68,12 +69,15 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         return Severity.MEDIUM, UNKNOWN
     if ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
         return most if atomic else (Severity.LOW, GUESSED)
-    if ctx.concurrent(wrote.writes & ~seen, used.uses) or ctx.concurrent(wrote.writes, used.uses & ~seen):
+    far_writes, far_uses = wrote.far_writes | wrote.sure_writes, used.far_uses | used.sure_uses
+    if ctx.concurrent(far_writes & ~seen, far_uses) or ctx.concurrent(far_writes, far_uses & ~seen):
         return Severity.LOW, CALLERS if ctx.thread_mask else UNKNOWN
+    if ctx.concurrent(wrote.writes & ~seen, used.uses) or ctx.concurrent(wrote.writes, used.uses & ~seen):
+        return Severity.NOTE, SELDOM_CALLED
     if ctx.concurrent(wrote.writes & seen, used.uses & seen):
         return Severity.NOTE, BARELY
     if Heat.COLD in (writer.write_heat, user.heat):
         return Severity.NOTE, "one of the two is hardly used"
     if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
-        return Severity.LOW if writer.role is Role.ATOMIC else Severity.NOTE, PERHAPS
+        return Severity.NOTE, PERHAPS
     return Severity.NOTE, "no two threads are estimated to use both of them often"

@@ -113,8 +113,9 @@ class Threads(msgspec.Struct, frozen=True):
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
     it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around,
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
-    Masks of roots: of ``unsure`` no estimate is ever sure, ``resting`` do nothing often but maybe, ``seldom`` nothing;
-    ``parted`` are stretches of threads.
+    Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
+    far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
+    threads.
     """
 
     rates: Floats
@@ -122,13 +123,14 @@ class Threads(msgspec.Struct, frozen=True):
     near: Bools
     handed: Bools
     unsure: int = 0
+    callers: int = 0
     resting: int = 0
     seldom: int = 0
     parted: int = 0
 
     def of_parts(self, source: Sequence[int], parted: int) -> Threads:
         """The same with a row for each stretch of a thread: ``source`` is the root that it is of."""
-        moved = {name: getattr(self, name) for name in ("unsure", "resting", "seldom")}
+        moved = {name: getattr(self, name) for name in ("unsure", "callers", "resting", "seldom")}
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
         return Threads(self.rates[rows], self.once[rows], self.near[rows], self.handed[rows], **masks, parted=parted)
@@ -198,6 +200,7 @@ class Uses:
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
+        far = sure | (often & threads.callers)
         return FrequentUse(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,
@@ -205,8 +208,8 @@ class Uses:
             mask_of(own_uses >= surely) & sure,
             mask_of(writes >= maybe) & at_all,
             mask_of(uses >= maybe) & at_all,
-            mask_of(writes >= surely) & sure,
-            mask_of(uses >= surely) & sure,
+            mask_of(writes >= surely) & far,
+            mask_of(uses >= surely) & far,
         )
 
 
@@ -324,7 +327,8 @@ def threads(
         # Apart: what the loop itself does is as sure as without them.
         total += work.of(taken, none_once) + work.of(lives, handed[row])
         rates[row] += (taken + lives) * (PER_MILLION / max(total, 1.0))
-    return Threads(rates, once, near, handed, mask_of(np.array([entry < 0 for entry, _ in entries], bool)))
+    callers = mask_of(np.array([entry < 0 for entry, _ in entries], bool))
+    return Threads(rates, once, near, handed, unsure=callers, callers=callers)
 
 
 def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: int) -> Floats:

@@ -10,7 +10,7 @@ from sharing.judge.severitylimit import limit, limited
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft
-from sharing.rules.meeting import BARELY, CALLERS, GUESSED, UNKNOWN
+from sharing.rules.meeting import BARELY, CALLERS, GUESSED, SELDOM_CALLED, UNKNOWN
 
 ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
 
@@ -29,6 +29,7 @@ def actor(often: FrequentUse | None, *, by: int = ONE | OTHER, heat: Heat = Heat
 
 SURE_ONE = FrequentUse(ONE, ONE, ONE, ONE)
 SURE_OTHER = FrequentUse(OTHER, OTHER, OTHER, OTHER)
+OFTEN_OTHER = FrequentUse(OTHER, OTHER)
 MAYBE_OTHER = FrequentUse(maybe_writes=OTHER, maybe_uses=OTHER)
 FAR_ONE = FrequentUse(ONE, ONE, far_writes=ONE, far_uses=ONE)
 FAR_OTHER = FrequentUse(OTHER, OTHER, far_writes=OTHER, far_uses=OTHER)
@@ -75,10 +76,8 @@ def atomic(one: Actor) -> Actor:
         pytest.param(atomic(actor(SURE_ONE)), atomic(LIBRARY_PERHAPS), Severity.LOW, id="atomics of both"),
         pytest.param(actor(FrequentUse(uses=ONE)), actor(FrequentUse(uses=OTHER)), Severity.NOTE, id="both only read"),
         pytest.param(actor(SURE_ONE), actor(MAYBE_OTHER), Severity.NOTE, id="the other one maybe"),
-        pytest.param(actor(SURE_ONE), atomic(actor(MAYBE_OTHER)), Severity.LOW, id="and an atomic that changes"),
-        pytest.param(
-            actor(SURE_ONE), atomic(actor(FrequentUse(maybe_uses=OTHER))), Severity.NOTE, id="or that is only read"
-        ),
+        pytest.param(actor(SURE_ONE), atomic(actor(MAYBE_OTHER)), Severity.NOTE, id="and an atomic that changes"),
+        pytest.param(actor(SURE_ONE), atomic(actor(OFTEN_OTHER)), Severity.MEDIUM, id="an atomic that often changes"),
         pytest.param(
             actor(FrequentUse(ONE, ONE)), actor(MAYBE_OTHER), Severity.NOTE, id="one less sure, the other one maybe"
         ),
@@ -121,20 +120,38 @@ LIBRARY = dataclasses.replace(ELSEWHERE, anybody=MANY)
 WITH_THREADS = dataclasses.replace(CONTEXT, thread_mask=ONE, anybody=MANY)
 
 
+OFTEN = FrequentUse(MANY, MANY)
+FAR = FrequentUse(MANY, MANY, far_writes=MANY, far_uses=MANY)
+
+
 @pytest.mark.parametrize(
-    ("context", "most"),
+    ("context", "often", "far"),
     [
-        pytest.param(ELSEWHERE, (Severity.MEDIUM, UNKNOWN), id="source, whose author says that threads run it"),
-        pytest.param(LIBRARY, (Severity.LOW, UNKNOWN), id="a library in which no thread starts"),
-        pytest.param(WITH_THREADS, (Severity.LOW, CALLERS), id="a library with a thread of its own elsewhere"),
-        pytest.param(CONTEXT, (Severity.NOTE, BARELY), id="a program, whose threads were seen"),
+        pytest.param(
+            ELSEWHERE,
+            (Severity.MEDIUM, UNKNOWN),
+            (Severity.MEDIUM, UNKNOWN),
+            id="source, whose author says that threads run it",
+        ),
+        pytest.param(
+            LIBRARY, (Severity.NOTE, SELDOM_CALLED), (Severity.LOW, UNKNOWN), id="a library in which no thread starts"
+        ),
+        pytest.param(
+            WITH_THREADS,
+            (Severity.NOTE, SELDOM_CALLED),
+            (Severity.LOW, CALLERS),
+            id="a library with a thread of its own elsewhere",
+        ),
+        pytest.param(
+            CONTEXT, (Severity.NOTE, BARELY), (Severity.LOW, GUESSED), id="a program, whose threads were seen"
+        ),
     ],
 )
-def test_what_is_only_estimated_to_be_often_is_low_where_threads_are_unknown(
-    context: Context, most: tuple[Severity, str]
+def test_what_is_only_estimated_to_be_often_is_a_note_and_what_is_far_too_often_is_low(
+    context: Context, often: tuple[Severity, str], far: tuple[Severity, str]
 ) -> None:
-    often = actor(FrequentUse(MANY, MANY), by=MANY)
-    assert limit((often, often), context) == most
+    assert limit((actor(OFTEN, by=MANY),) * 2, context) == often
+    assert limit((actor(FAR, by=MANY),) * 2, context) == far
 
 
 def test_what_is_estimated_to_be_far_too_often_is_low_and_says_why() -> None:
@@ -142,12 +159,11 @@ def test_what_is_estimated_to_be_far_too_often_is_low_and_says_why() -> None:
 
 
 def test_callers_of_a_library_and_a_thread_of_its_own_are_low_however_sure_the_thread_is() -> None:
-    callers = actor(FrequentUse(MANY, MANY), by=MANY)
+    callers = actor(FAR, by=MANY)
     assert limit((actor(SURE_ONE), callers), WITH_THREADS) == (Severity.LOW, CALLERS)
     assert limit((actor(SURE_ONE), callers), CONTEXT)[0] is Severity.MEDIUM
-
-
-OFTEN = FrequentUse(MANY, MANY)
+    assert limit((actor(SURE_ONE), actor(OFTEN, by=MANY)), WITH_THREADS) == (Severity.NOTE, SELDOM_CALLED)
+    assert limit((actor(SURE_ONE), actor(OFTEN, by=MANY)), CONTEXT)[0] is Severity.MEDIUM
 
 
 @pytest.mark.parametrize(

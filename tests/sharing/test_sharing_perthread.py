@@ -275,6 +275,14 @@ def test_a_library_is_taken_to_be_called_alike_at_all_its_functions_and_never_su
     assert not small.sure_writes
 
 
+def test_callers_of_a_library_do_far_too_often_what_they_would_do_at_a_tenth_as_well() -> None:
+    counted = [often(library(functions), "word") for functions in range(1, 9)]
+    far = [bool(use.far_writes) for use in counted]
+    assert far == sorted(far, reverse=True)
+    assert far[0]
+    assert any(use.writes and not use.far_writes for use in counted)
+
+
 def test_of_many_functions_a_loop_calls_those_that_are_kept_where_it_has_its_pointer_from() -> None:
     """A pool and an event loop: each loop calls what is handed over to it, and not what is handed to the other."""
     b = program()
