@@ -20,7 +20,7 @@ from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_row
 from reports.wording import target_name, terms
 from reports.worstfiles import SHOWN, worst_files
 from sharing.model import Confidence, Evidence, Finding, Report
-from sharing.model.finding import GUARDED, NOT_EXERCISED
+from sharing.model.finding import ADVICE, GUARDED, NOT_EXERCISED
 from sharing.model.plural import count
 
 PAIR = 2  # names that a row has
@@ -236,6 +236,8 @@ def _block(number: int, row: Row, width: int, sure: str, told: str, file: str) -
         elif more := len(finding.remedies) - 1:
             show = f"linemate show {finding.id}{told}"
             yield from _said("", f"and {count(more, 'more edit')} on this line: {show}", width)
+    elif finding.advice:
+        yield from _said("do", finding.advice, width, style="green")
     else:
         yield from _said("do", "no edit is proposed; the sentence above and all evidence say what is known", width)
     for at, why in enumerate(_why(finding)):
@@ -253,7 +255,11 @@ def _said(word: str, text: str, width: int, style: str = "") -> Iterator[Line]:
 
 def _why(finding: Finding) -> list[Evidence]:
     """The strongest evidence, of either side; positions are in the picture."""
-    telling = [evidence for evidence in finding.evidence if evidence.kind is not Confidence.LAYOUT]
+    telling = [
+        evidence
+        for evidence in finding.evidence
+        if evidence.kind is not Confidence.LAYOUT and not evidence.text.startswith(ADVICE)
+    ]
     strongest = max((evidence.kind.rank for evidence in telling), default=0)
     return [evidence for evidence in telling if evidence.kind.rank == strongest][:PAIR]
 

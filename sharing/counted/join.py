@@ -13,7 +13,7 @@ from sharing.basics.costs import busy_rate
 from sharing.counted import numbers
 from sharing.counted.shareduse import NamedSpan, busy, limit_of, shared_use
 from sharing.counted.weigh import Weighed
-from sharing.model.finding import OF_SHARING, Confidence, Evidence, Finding, Severity
+from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, Finding, Severity
 from sharing.model.plural import count
 
 
@@ -59,7 +59,7 @@ def _names(finding: Finding) -> set[str]:
 
 def _checked(finding: Finding, weighed: Weighed) -> Finding:
     """A finding that the counts do not support, lowered with the reason."""
-    if finding.verdict not in OF_SHARING:
+    if finding.verdict not in OF_MEETING:
         return finding
     places = [NamedSpan(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
     if any(weighed.uncounted(place.span) for place in places):
@@ -84,6 +84,10 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
             return _noted(finding, text, finding.severity, weighed)
         text = f"{names} alone used the line" if len(threads) == 1 else f"of {names} none wrote what another one used"
         return _noted(finding, text, Severity.NOTE, weighed)
+    if busy(found) and finding.verdict not in OF_SHARING:
+        t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
+        text = f"{t} wrote {found.written.name} {found.write_rate:,.0f} times per million instructions, {u} used it"
+        return _noted(finding, f"{text} {found.use_rate:,.0f} times", finding.severity, weighed)
     if busy(found):
         # The rules saw more: used together, under one lock, or one object.
         text = "its threads use both often, but in the same functions, under one lock, or as one object"

@@ -14,6 +14,7 @@ SCHEMA = "linemate-report-1"
 MOVES = "moves"  # verb of a Related that is a variable: since the base it moves the participant
 GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
 UNDECIDED = "undecided: "  # begins a note of what a verdict leaves open, which has to be read beside it
+ADVICE = "what would help: "  # how the evidence begins that says what to do where no edit of the layout helps
 NOT_EXERCISED = "not exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
@@ -71,6 +72,8 @@ class Verdict(StrEnum):
 
 # Verdicts that say that threads disturb each other on a line.
 OF_SHARING = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED, Verdict.LOCK_CONTENTION})
+# The same, or that they do so at the same bytes, which no layout cures.
+OF_MEETING = OF_SHARING | {Verdict.TRUE_SHARING}
 
 
 class LineRef(msgspec.Struct, frozen=True):
@@ -217,6 +220,11 @@ class Finding(msgspec.Struct, frozen=True):
     score: float = 0.0
     related: tuple[Related, ...] = ()
     target: str = ""  # the file, and in parentheses the member, where the report is of several
+
+    @property
+    def advice(self) -> str:
+        """What to do where no edit of the layout helps, "" where nothing is known."""
+        return next((one.text.removeprefix(ADVICE) for one in self.evidence if one.text.startswith(ADVICE)), "")
 
     @property
     def exercised(self) -> bool:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from reports import EMITTERS
 from reports.options import RenderOptions
-from sharing.model.finding import Confidence
+from sharing.model.finding import ADVICE, Confidence, Evidence
 from tests.builders.report import REPORT
 
 
@@ -23,3 +23,14 @@ def test_a_kernel_is_recorded_where_it_runs(kind: str, told: str) -> None:
     report = replace(REPORT, targets=(replace(REPORT.targets[0], kind=kind),), findings=(one,))
     text = EMITTERS["text"].render(report, RenderOptions(color=False, width=300, details=False, summary=False))
     assert f"a profile decides: linemate {told}" in text
+
+
+def test_what_would_help_is_what_to_do_where_no_edit_is_proposed() -> None:
+    advice = Evidence(Confidence.STATIC, f"{ADVICE}count in each thread")
+    one = replace(REPORT.findings[0], remedies=(), evidence=(*REPORT.findings[0].evidence, advice))
+    options = RenderOptions(color=False, width=300, details=False, summary=False)
+    text = EMITTERS["text"].render(replace(REPORT, findings=(one,)), options)
+    assert "do   count in each thread" in text
+    assert text.count("count in each thread") == 1
+    plain = EMITTERS["text"].render(replace(REPORT, findings=(replace(one, evidence=()),)), options)
+    assert "do   no edit is proposed" in plain

@@ -104,6 +104,17 @@ def test_a_split_access_that_both_know_is_one_finding() -> None:
     assert len(joined(known, (true,))[0]) == 2, "who disturbs it is another matter"
 
 
+def test_true_sharing_that_both_know_is_one_finding_whoever_is_beside_it() -> None:
+    known = finding("shared-counter", ("a",), severity=Severity.NOTE, verdict=Verdict.TRUE_SHARING)
+    seen = finding("sampled-true-sharing", ("a", "b"), confidence=Confidence.DERIVED, verdict=Verdict.TRUE_SHARING)
+    (both,), _ = joined(known, (seen,))
+    assert (both.id, both.confidence, len(both.participants)) == ("shared-counter-a", Confidence.DERIVED, 2)
+    other = finding("sampled-true-sharing", ("b", "a"), confidence=Confidence.DERIVED, verdict=Verdict.TRUE_SHARING)
+    assert len(joined(known, (other,))[0]) == 2, "it is the first whose bytes are shared"
+    (alone,), _ = joined(known, lines=(judged(Outcome.ONE_THREAD),))
+    assert "one thread alone used the line" in alone.message
+
+
 def test_other_objects_or_another_line_stay_apart() -> None:
     for other in (
         finding("sampled-false-sharing", ("a", "c"), confidence=Confidence.DERIVED),

@@ -23,6 +23,8 @@ MAX_LINES = 4  # at each end of a large array: between, it is alone
 
 def edits_for(draft: Draft, profiler: Profiler, context: Context, paths: Paths, line_size: int) -> tuple[Edit, ...]:
     """The edits that leave nothing of a draft; ``line_size`` is what they round to."""
+    if not draft.separate:
+        return ()  # no layout helps
     return choose(conflict_of(draft), Rejudging(draft, profiler, context).left, paths, line_size)
 
 
@@ -54,7 +56,8 @@ class Rejudging:
             drafts = [draft for rule in self._rules for draft in rule.check(line, self._context)]
             for draft in drafts if self._counted else limited(drafts, self._context):
                 pair = {_key(before[a]) for a in draft.actors[:2]}
-                if draft.severity.rank < self._least.rank or not pair & self._about or not pair <= self._here.keys():
+                said = draft.severity.rank >= self._least.rank and draft.separate
+                if not said or not pair & self._about or not pair <= self._here.keys():
                     continue
                 actors, separate = (tuple(before[a] for a in each) for each in (draft.actors, draft.separate))
                 found.append(Conflict(actors, separate, draft.verdict is Verdict.SPLIT_ACCESS))

@@ -20,6 +20,7 @@ from sharing.judge.sampled.remedies import remedies
 from sharing.judge.sampled.verdict import Verdicts
 from sharing.model.attribution import Basis
 from sharing.model.finding import (
+    ADVICE,
     MAX_PARTICIPANTS,
     Confidence,
     Evidence,
@@ -100,7 +101,7 @@ def _finding(draft: SampledDraft, line: SampledLine, told: FindingContext) -> Fi
     texts = (*draft.evidence, *_evidence(draft, line, ctx))
     if draft.alike:
         texts = (f"{draft.alike} more lines like this one; their time is included", *texts)
-    advice = (f"what would help: {draft.advice}",) if draft.advice else ()
+    advice = (f"{ADVICE}{draft.advice}",) if draft.advice else ()
     return Finding(
         id=_identity(draft, line),
         rule=draft.rule,

@@ -17,6 +17,7 @@ from sharing.judge import numbers
 from sharing.judge.sampled.verdict import Judged, Outcome, Verdicts
 from sharing.model.finding import (
     NOT_EXERCISED,
+    OF_MEETING,
     OF_SHARING,
     Confidence,
     Evidence,
@@ -29,7 +30,7 @@ from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.lineuse.use import Concurrency, SampledRun, Totals
 
-_JOINED = OF_SHARING | {Verdict.SPLIT_ACCESS}
+_JOINED = OF_MEETING | {Verdict.SPLIT_ACCESS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,8 @@ def _same(static: Finding, sampled: Finding) -> bool:
         return False  # where an access lies and who disturbs it are two things
     if static.verdict not in _JOINED:
         return False
+    if static.verdict is sampled.verdict is Verdict.TRUE_SHARING:  # of one variable; the others are its line mates
+        return _names(static, full=True, most=1) == _names(sampled, full=True, most=1)
     # Of an array inside a record one side may name the variable, the other the member.
     for full in (False, True):
         known, seen = _names(static, full=full), _names(sampled, full=full, most=2)
@@ -182,7 +185,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     most = max(totals.share(coverage.samples), share, key=lambda one: one.high)
     if coverage.samples < numbers.MIN_IN_FUNCTIONS or most.high < shared.LOW_FROM:
         return _unseen(finding, coverage, most, totals)
-    if finding.verdict not in OF_SHARING:
+    if finding.verdict not in OF_MEETING:
         return finding  # where an access lies costs its functions time, whoever else is there
     if totals.timed < numbers.MIN_TIMED:
         return finding
@@ -206,7 +209,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     if outcomes == {Outcome.ONE_THREAD} and share.low >= numbers.CLEARED_BELOW:
         return _lowered(finding, f"the samples contradict it: one thread alone used the line ({share.text} of time)")
     others = sum(j.line.blame.false + j.line.blame.late for j in seen)
-    if seen and totals.share(others).high + unplaced.value < numbers.CLEARED_BELOW:
+    if seen and finding.verdict in OF_SHARING and totals.share(others).high + unplaced.value < numbers.CLEARED_BELOW:
         same = sum(j.line.blame.true for j in seen)
         if same > 0:
             return _lowered(

@@ -12,6 +12,7 @@ from sharing.rules.line import (
     hot_lock,
     independent_writers,
     read_mostly,
+    shared_counter,
     split_access,
     thread_slots,
     two_locks,
@@ -26,6 +27,7 @@ LINE_RULES: tuple[LineRule, ...] = (
     independent_writers.RULE,
     read_mostly.RULE,
     thread_slots.RULE,
+    shared_counter.RULE,
     adjacent_pair.RULE,
     fragile.RULE,
 )
