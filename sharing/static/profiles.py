@@ -23,6 +23,7 @@ from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
 from sharing.static.flow import INIT, LockCalls
 from sharing.static.guards import Guards, lock_uses
+from sharing.static.helpers import Helpers, Place
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
 from sharing.static.perthread import Uses
@@ -80,6 +81,7 @@ class Profiler:
         self._guards = Guards(
             image, self._columns, self._origins, graph, lock_uses(image, locks, knowledge, self.name_of)
         )
+        self._helpers = Helpers(image)
         self._set_up = distinct(locks.events["address"][locks.events["effect"] == INIT])
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
@@ -195,7 +197,8 @@ class Profiler:
             identity=owner.identity,
             support=self._support(piece.rows),
             accesses=accesses,
-            callers=self._callers(piece.rows),
+            callers=(callers := self._callers(piece.rows))[0],
+            late_callers=callers[1],
             write_heat=write_heat,
             read_heat=read_heat,
             raised=raised,
@@ -219,11 +222,22 @@ class Profiler:
         """Roots that write these bytes, and that use them, as often as costs a program something."""
         return self._uses.often(rows) if self._uses is not None else None
 
-    def _callers(self, rows: list[int]) -> frozenset[str]:
-        """Functions that call those which make these accesses: helpers, as nothing else enters them."""
-        helpers = {f for f in (self._columns.function[at] for at in rows) if not self.graph.entered[f]}
-        callers = {c for f in helpers for c in self.graph.callers(f)}
-        return frozenset(self._names[c] for c in callers if c in self._names)
+    def _callers(self, rows: list[int]) -> tuple[frozenset[str], frozenset[str]]:
+        """Functions that call those which make these accesses, helpers, as nothing else enters them; and those of them
+        of which each helper goes on for a while behind its accesses.
+        """
+        columns, places = self._columns, dict[int, list[Place]]()
+        for at in rows:
+            if not self.graph.entered[columns.function[at]]:
+                places.setdefault(columns.function[at], []).append((columns.order[at], columns.ip[at]))
+        soon: set[int] = set()
+        late: set[int] = set()
+        for helper, at_places in places.items():
+            (late if self._helpers.goes_on(helper, at_places) else soon).update(self.graph.callers(helper))
+        return self._shown(soon | late), self._shown(late - soon)
+
+    def _shown(self, functions: set[int]) -> frozenset[str]:
+        return frozenset(self._names[f] for f in functions if f in self._names)
 
     def _summed(self, rows: list[int], lock: str) -> tuple[Access, ...]:
         """One Access per function and direction, heaviest first; ``lock`` is the actor's name if it is one."""

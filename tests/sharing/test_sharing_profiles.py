@@ -261,6 +261,39 @@ class TestRoles:
         assert actors(b)["limit"].role is role
 
 
+class TestHelpers:
+    """A counter that a helper of a thread's loop changes: does the helper return to the loop soon after it?"""
+
+    def callers(self, *calls: str, before: bool = False, again: bool = False, rarity: int = 0) -> tuple[bool, bool]:
+        b = Builder()
+        b.variable("hits", 8)
+        b.variable("switch", 8)
+        threads(b, "worker")
+        b.function("worker").call("helper", loop=1).load("switch", loop=1)
+        helper = b.function("helper")
+        helper = helper if before else helper.rmw("hits")
+        for call in calls:
+            helper = helper.call(call, rarity=rarity)
+        if before or again:
+            helper.rmw("hits")
+        b.function("leaf")
+        b.function("deep").call("leaf")
+        hits = actors(b)["hits"]
+        return "worker" in hits.callers, "worker" in hits.late_callers
+
+    def test_a_helper_that_goes_on_with_the_work_returns_late(self) -> None:
+        assert self.callers("deep") == (True, True)
+        assert self.callers("pthread_mutex_lock") == (True, True)
+        assert self.callers("leaf", "deep") == (True, True)
+
+    def test_a_helper_that_is_over_soon_does_not(self) -> None:
+        assert self.callers() == (True, False)
+        assert self.callers("leaf") == (True, False)
+        assert self.callers("deep", before=True) == (True, False)
+        assert self.callers("deep", again=True) == (True, False), "as a count of readers does, who leave"
+        assert self.callers("deep", rarity=20) == (True, False), "seldom"
+
+
 class TestGuards:
     def guarded(self, b: Builder) -> frozenset[str]:
         b.variable("lock", 40)

@@ -174,6 +174,13 @@ def together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
     return both / total if total else 0.0
 
 
+def used_late(a: Actor, b: Actor) -> float:
+    """Share of the victim's weight in functions to which the helpers that use ``a`` return a while after they did."""
+    warm = [x for x in b.accesses if not x.cold]
+    total = sum(x.weight for x in warm)
+    return sum(x.weight for x in warm if x.function in a.late_callers) / total if total else 0.0
+
+
 def written_together(a: Actor, b: Actor) -> float:
     """Share of the writes to ``b`` beside writes to ``a`` of one run."""
     writing = {

@@ -46,6 +46,7 @@ from sharing.rules.line.base import (
     span_text,
     surely_meet,
     together,
+    used_late,
     who,
 )
 from sharing.rules.meeting import said_at_most
@@ -130,8 +131,10 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
         # Whoever changes an atomic in its own loop loses the line to the others before its next round.
         contended = writer.role is Role.ATOMIC and surely_meet(writer, victim, ctx)
         severity = severity.lowered(numbers.MUCH_LESS if others or contended else numbers.TO_NOTE)
-        # What a helper changes before, as a count of readers, has fetched the line by then.
-        told = contended and together(writer, victim) >= numbers.READERS_TOGETHER
+        # What a helper changes just before, as a count of readers, has fetched the line by then; where the helper goes
+        # on, as with the request that it counted, others have taken it again.
+        apart = max(together(writer, victim), used_late(writer, victim))
+        told = contended and apart >= numbers.READERS_TOGETHER
     if races(writer, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(writer, victim):
