@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 from bench.truth import decay, fit
-from bench.truth.build import BUILDS, BUILT, SUFFIX, build, built_programs, program_of
+from bench.truth.build import BUILDS, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
 from bench.truth.costs import costs
 from bench.truth.drive import NotRun, count
 from bench.truth.misses import misses
 from bench.truth.page import page
 from bench.truth.programs import PROGRAMS
-from bench.truth.programs.program import Program
+from bench.truth.programs.program import BUILT, Program
 from bench.truth.score import score
 from bench.truth.store import Made, load, save
 from bench.truth.subject import ROOT
@@ -99,7 +99,9 @@ def _keep(program: Program, files: list[Path]) -> None:
 
 
 def _version(program: Program) -> str:
-    """Of the Debian package, or of the source that was built."""
+    """Of the Debian package, of PyPI's, or of the source that was built."""
+    if program.version:
+        return program.version
     for one in BUILDS:
         if f"{one.name}{SUFFIX}" == program.name:
             return next(p.stem.rpartition("_")[2] for p in program_of(one).parent.glob("*.dsc"))

@@ -17,14 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.truth.programs import PROGRAMS
-from bench.truth.programs.program import Program
-from bench.truth.subject import ROOT
+from bench.truth.programs.program import BUILT, Program
 from linemate.options import FactsRequest
 from linemate.source import gather_facts
 from sharing.model.errors import LinemateError
 from sharing.model.project import ProjectConfig
 
-BUILT = ROOT / "build" / "truth" / "built"
 SUFFIX = "-built"  # of the name that counts of such a program are kept under
 JOBS = "2"
 WRAPPER = """#!{python}
@@ -35,7 +33,7 @@ if sources and "-E" not in command:
     rows = [dict(directory=os.getcwd(), arguments=command, file=os.path.abspath(s)) for s in sources]
     with open("{database}", "a") as out:
         out.write("".join(json.dumps(row) + "\\n" for row in rows))
-os.execvp(command[0], command)
+os.execvp(command[0], [*command, "-ffile-prefix-map={source}=."])
 """
 
 
@@ -67,7 +65,12 @@ BUILDS = (
         "redis-server",
         "redis",
         "src/redis-server",
-        ((*MAKE, "-C", "src", "CC={cc}", "OPTIMIZATION=-O2", "DEBUG={flags}", "MALLOC=libc", "redis-server"),),
+        (
+            (
+                *(*MAKE, "-C", "src", "CC={cc}", "OPTIMIZATION=-O2", "DEBUG={flags}", "MALLOC=libc"),
+                *("USE_SYSTEMD=no", "redis-server"),
+            ),
+        ),
     ),
     Build(
         "zstd",
@@ -149,8 +152,12 @@ def same_everywhere(where: Path) -> dict[str, str]:
 
 
 def wrapper(path: Path, compiler: str, database: Path) -> Path:
-    """A compiler that adds a row to the database, one JSON object a line, for each unit that it compiles."""
-    path.write_text(WRAPPER.format(python=sys.executable, compiler=compiler, database=database))
+    """A compiler that adds a row to the database, one JSON object a line, for each unit that it compiles.
+
+    It maps paths itself as well: what a program brings of others' code is not always compiled with its flags.
+    """
+    source = database.parent / "source"
+    path.write_text(WRAPPER.format(python=sys.executable, compiler=compiler, database=database, source=source))
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 

@@ -14,11 +14,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from bench.truth.build import BUILT
-from bench.truth.programs.program import PORT, Program
+from bench.truth.programs.program import BUILT, DRIVERS, PORT, Program
 
 RUN = ("valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--separate-threads=yes", "--fair-sched=yes")
-# Of a program that has no warm-up: each thread's counts begin where it has started the last of its threads.
+# Of a program that has no warm-up, or a child that nobody can ask for a dump: each thread's counts begin where it has
+# started the last of its threads.
 STEADY = ("--zero-before=pthread_create*",)
 RESERVED_FILES = 12
 START_S, STOP_S, BATCH_S = 400.0, 60.0, 420.0
@@ -33,8 +33,10 @@ def count(program: Program, where: Path) -> list[Path]:
     if program.prepare is not None:
         program.prepare(where)
     counts = where / ("counts.%p" if program.forks else "counts")
-    command = [part.format(port=PORT, where=where, built=BUILT) for part in program.command]
-    steady = () if program.load is not None else STEADY
+    places = {"port": PORT, "where": where, "built": BUILT, "drivers": DRIVERS}
+    command = [part.format(**places) for part in program.command]
+    environment = {name: value.format(**places) for name, value in program.environment}
+    steady = () if program.load is not None and not program.forks else STEADY
     with (where / "log").open("wb") as log, program.beside(where):
         started = subprocess.Popen(
             ["nice", "-n", "10", *RUN, *steady, f"--callgrind-out-file={counts}", *command],
@@ -42,21 +44,27 @@ def count(program: Program, where: Path) -> list[Path]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **dict(program.environment)},
+            env={**os.environ, **environment},
             preexec_fn=(lambda: _raise_files(program.files)) if program.files else None,
             start_new_session=True,
+            user=program.user or None,
         )
         try:
             if program.load is None:
                 started.wait(timeout=BATCH_S)
                 return _parts(where, "counts-")
             _wait_for_port(started)
-            serving = _child(started.pid) if program.forks else started.pid
+            if program.forks:
+                serving = _child(started.pid)
+                program.load(where, 1)
+                started.terminate()
+                started.wait(timeout=STOP_S)
+                return _parts(where, rf"counts\.{serving}-")
             program.load(where, 0)
-            _control("--zero", serving)
+            _control("--zero", started.pid, program.user)
             program.load(where, 1)
-            _control("--dump", serving)
-            return _parts(where, r"counts\.\d+\.1-" if program.forks else r"counts\.1-")
+            _control("--dump", started.pid, program.user)
+            return _parts(where, r"counts\.1-")
         except subprocess.TimeoutExpired as late:
             raise NotRun(f"{program.name}: did not end in {late.timeout:.0f} s") from late
         finally:
@@ -89,9 +97,9 @@ def _child(pid: int) -> int:
     return int(children[0])
 
 
-def _control(what: str, pid: int) -> None:
+def _control(what: str, pid: int, user: str) -> None:
     command = ["callgrind_control", what, str(pid)]
-    done = subprocess.run(command, timeout=START_S, stdout=subprocess.DEVNULL, check=False)
+    done = subprocess.run(command, timeout=START_S, stdout=subprocess.DEVNULL, check=False, user=user or None)
     if done.returncode:
         raise NotRun(f"{' '.join(command)}: ended with {done.returncode}")
 

@@ -29,7 +29,8 @@ Without a run, `linemate audit` estimates what is executed how often and on whic
 against exact counts of real programs: callgrind counted each instruction of each thread under a load
 (`bench/truth/programs`), and `testdata/truth` keeps what it counted. `.venv/bin/python -m bench.truth score` judges
 the same files by their code alone, compares, and writes this whole page, so that all of it is of one tree.
-`misses NAME` lists what is wrong and why. Programs are Debian's, without symbols, but for those that were built here.
+`misses NAME` lists what is wrong and why. Programs are Debian's (DuckDB's library is PyPI's), without symbols, but for
+those that were built here.
 
 **What is true.** A line is shared when two threads use bytes of different things on it, one of them writes, both at
 least {busy_rate():.0f} times per million of their instructions, and it can cost {100 * NEGLIGIBLE:.1g} % of the run
@@ -69,14 +70,34 @@ def _in_short(rows: Sequence[Row]) -> list[str]:
     severities = ", ".join(
         f"{share.part} of {share.whole} at {name}" for name, share in zip(SEVERITIES, said, strict=False) if share.whole
     )
+    once, apart = _by_file(rows)
     text = (
         "**In short.** Of the lines of static storage that threads shared under these loads in Debian's programs, "
         f"{_of(lines)} have a true finding. Of {reduce(add, said).whole} findings above a note "
-        f"{reduce(add, said).part} were true ({severities or 'none'}). {_of(hot)} variables that threads used most "
+        f"{reduce(add, said).part} were true ({severities or 'none'}). Some programs were counted under several loads: "
+        f"of {once.whole} findings, each counted once, {once.part} were true under a load at least, and of "
+        f"{apart.whole} lines {apart.part} have a true finding. {_of(hot)} variables that threads used most "
         "together are called hot. Where few lines are shared, single findings decide a share; and what is false here "
         "may be true under a load that runs the code more often, which the code alone cannot tell."
     )
     return [*textwrap.wrap(text, width=120), ""]
+
+
+def _by_file(rows: Sequence[Row]) -> tuple[Share, Share]:
+    """Findings above a note and shared lines, each counted once however many loads of its file were counted."""
+    true: dict[tuple[str, str], bool] = {}
+    found: dict[tuple[str, int], bool] = {}
+    for one, score in rows:
+        if len(one.scores) > 1:
+            continue
+        for c in score.checked:
+            if c.decided and c.finding.severity is not Severity.NOTE:
+                key = one.made.build_id, c.finding.id
+                true[key] = true.get(key, False) or c.true
+        for line in score.lines:
+            at = one.made.build_id, line
+            found[at] = found.get(at, False) or line in score.found
+    return Share(sum(true.values()), len(true)), Share(sum(found.values()), len(found))
 
 
 def _name(one: Compared, score: Score) -> str:

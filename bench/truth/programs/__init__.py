@@ -6,7 +6,10 @@ bounded in time; programs are Debian's, without symbols.
 
 from __future__ import annotations
 
-from bench.truth.programs import databases, files, media, network
+from bench.truth.programs import databases, files, loads, media, network, onion, storage, voice
 from bench.truth.programs.program import Program
 
-PROGRAMS: tuple[Program, ...] = (*databases.ROWS, *files.ROWS, *media.ROWS, *network.ROWS)
+PROGRAMS: tuple[Program, ...] = (
+    *(*databases.ROWS, *files.ROWS, *media.ROWS, *network.ROWS, *onion.ROWS, *storage.ROWS, *voice.ROWS),
+    *loads.ROWS,
+)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from bench.truth.programs.program import DRIVERS, PORT, Program, run, together
+from bench.truth.programs.program import DRIVERS, PORT, Program, run, together, wheel
 
+DUCKDB = "2.0.1"  # of PyPI
 ADMIN, SECRET, SUFFIX = "cn=admin,dc=a", "x", "dc=a"
 
 
@@ -53,16 +54,16 @@ def _points(where: Path, turn: int) -> None:
     run(*slap, *made, f"--number-of-queries={(50, 1000)[turn]}")
 
 
-def _directory(where: Path) -> None:
-    """A directory of one suffix; its schema is what slapd brings."""
+def directory(where: Path, more: str = "", settings: str = "") -> None:
+    """A directory of one suffix; its schema is what slapd brings.  ``more``: lines of each person."""
     (where / "db").mkdir()
     (where / "slapd.conf").write_text(
         f"include /etc/ldap/schema/core.schema\ninclude /etc/ldap/schema/cosine.schema\n"
         f"include /etc/ldap/schema/inetorgperson.schema\nmodulepath /usr/lib/ldap\nmoduleload back_mdb\nthreads 4\n"
-        f"database mdb\nsuffix {SUFFIX}\nrootdn {ADMIN}\nrootpw {SECRET}\ndirectory {where}/db\nmaxsize 67108864\n"
-        f"dbnosync\nindex objectClass eq\nindex uid,cn eq,sub\n"
+        f"{settings}database mdb\nsuffix {SUFFIX}\nrootdn {ADMIN}\nrootpw {SECRET}\ndirectory {where}/db\n"
+        f"maxsize 67108864\ndbnosync\nindex objectClass eq\nindex uid,cn eq,sub\n"
     )
-    people = "".join(_person(n) for n in range(200))
+    people = "".join(_person(n, more) for n in range(200))
     entries = f"dn: {SUFFIX}\nobjectClass: dcObject\nobjectClass: organization\no: a\ndc: a\n\n{people}"
     (where / "people.ldif").write_text(entries)
     subprocess.run(["/usr/sbin/slapadd", "-q", "-f", f"{where}/slapd.conf", "-l", f"{where}/people.ldif"], check=True)
@@ -75,10 +76,10 @@ def _directory(where: Path) -> None:
         (where / f"names{client}").write_text("".join(f"u{n}\n" for n in range(client, 200, 2)))
 
 
-def _person(number: int) -> str:
+def _person(number: int, more: str) -> str:
     return (
         f"dn: uid=u{number},{SUFFIX}\nobjectClass: inetOrgPerson\nuid: u{number}\ncn: name {number}\n"
-        f"sn: s{number % 7}\ndescription: d\n\n"
+        f"sn: s{number % 7}\ndescription: d\n{more.format(n=number)}\n"
     )
 
 
@@ -149,7 +150,7 @@ ROWS = (
         "slapd",
         ("/usr/sbin/slapd", "-d", "0", "-f", "{where}/slapd.conf", "-h", "ldap://127.0.0.1:{port}"),
         _slapd,
-        _directory,
+        directory,
         judged=("/usr/sbin/slapd", "/usr/lib/ldap/back_mdb.so", "/lib/x86_64-linux-gnu/libldap-2.5.so.0"),
         needs=("ldap-utils",),
         files=1024,
@@ -161,5 +162,14 @@ ROWS = (
         prepare=_sqlite_driver,
         judged=("/lib/x86_64-linux-gnu/libsqlite3.so.0",),
         needs=("libsqlite3-dev",),
+    ),
+    Program(
+        "duckdb",
+        "duckdb",
+        ("/usr/bin/python3", "{drivers}/duckdb_threads.py", "3"),
+        prepare=wheel("duckdb", DUCKDB),
+        judged=("{built}/duckdb/_duckdb.cpython-311-x86_64-linux-gnu.so",),
+        environment=(("PYTHONPATH", "{built}/duckdb"),),
+        version=DUCKDB,
     ),
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.truth.programs.program import Program, text, text_of
 
 
-def _repository(where: Path) -> None:
+def repository(where: Path) -> None:
     """A repository with 400 files that are much alike, and its pack, for git to search and to index."""
     tree = where / "tree"
     tree.mkdir()
@@ -39,7 +39,7 @@ def _objects(where: Path) -> None:
     (where / "objects").write_text("\n".join(f"{where}/u{unit}.c.o" for unit in range(24)))
 
 
-def _disk(where: Path) -> None:
+def disk(where: Path) -> None:
     """A sparse disk image with data in each of its parts."""
     with (where / "disk.raw").open("wb") as file:
         for part in range(24):
@@ -68,13 +68,13 @@ ROWS = (
         "git-grep",
         "git",
         ("/usr/bin/git", "-C", "{where}/tree", "grep", "--threads=4", "-c", "qx"),
-        prepare=_repository,
+        prepare=repository,
     ),
     Program(
         "git-index-pack",
         "git",
         ("/usr/bin/git", "index-pack", "--threads=3", "-o", "{where}/out.idx", "{where}/input.pack"),
-        prepare=_repository,
+        prepare=repository,
     ),
     Program(
         "lld",
@@ -89,6 +89,15 @@ ROWS = (
             *("/usr/bin/qemu-img", "convert", "-m", "6", "-W", "-c", "-f", "raw", "-O", "qcow2"),
             *("{where}/disk.raw", "{where}/disk.qcow2"),
         ),
-        prepare=_disk,
+        prepare=disk,
+    ),
+    Program(
+        "gold",
+        "binutils-x86-64-linux-gnu",
+        (
+            *("/usr/bin/ld.gold", "--threads", "--thread-count", "3", "--gc-sections", "-e", "main"),
+            *("-o", "{where}/out", "@{where}/objects"),
+        ),
+        prepare=_objects,
     ),
 )

@@ -70,36 +70,16 @@ def _ask(seed: int, count: int) -> None:
 
 
 def _dns(where: Path, turn: int) -> None:
-    together(*(_asker(client, (40, 1200)[turn]) for client in range((2, 4)[turn])))
+    together(*(asker(client, (40, 1200)[turn]) for client in range((2, 4)[turn])))
     if turn and (where / "named.conf").exists():
         run("dig", "@127.0.0.1", "-p", str(PORT), "example", "AXFR")
         update = f"server 127.0.0.1 {PORT}\nzone example\nupdate add new.example 60 A 10.9.9.9\nsend\n" * 5
         run("nsupdate", stdin=update.encode())
 
 
-def _asker(seed: int, count: int) -> Callable[[], None]:
+def asker(seed: int, count: int) -> Callable[[], None]:
+    """A client that asks so many questions."""
     return lambda: _ask(seed, count)
-
-
-def _pages(where: Path) -> None:
-    """Files behind a cache."""
-    (where / "pages").mkdir()
-    for number in range(40):
-        (where / f"pages/{number}").write_bytes(text_of(500 + 900 * (number % 9), number))
-
-
-def _varnish(where: Path) -> None:
-    _pages(where)
-    (where / "state").mkdir()
-    backend = f'backend default {{ .host = "127.0.0.1"; .port = "{BEHIND}"; }}'
-    (where / "default.vcl").write_text(f"vcl 4.1;\n{backend}\n")
-
-
-def _through(where: Path, turn: int) -> None:
-    """Requests for files behind a cache, most of them again and again."""
-    with web_server(where / "pages", BEHIND):
-        for number in range((4, 40)[turn]):
-            run("ab", "-q", "-s", "60", "-k", "-c", "4", "-n", ("8", "30")[turn], f"http://127.0.0.1:{PORT}/{number}")
 
 
 def _mqtt(where: Path, turn: int) -> None:
@@ -203,19 +183,6 @@ ROWS = (
         _gdnsd,
     ),
     Program(
-        "varnishd",
-        "varnish",
-        (
-            *("/usr/sbin/varnishd", "-F", "-j", "none", "-n", "{where}/state", "-a", "127.0.0.1:{port}"),
-            *("-f", "{where}/default.vcl", "-s", "default,8m", "-p", "cli_timeout=300"),
-            *("-p", "thread_pool_min=5", "-p", "thread_pool_max=20", "-p", "thread_pool_stack=512k"),
-        ),
-        _through,
-        _varnish,
-        needs=("apache2-utils",),
-        forks=True,
-    ),
-    Program(
         "mosquitto",
         "mosquitto",
         ("/usr/sbin/mosquitto", "-c", "{where}/conf"),
@@ -246,5 +213,13 @@ ROWS = (
         needs=("transmission-cli",),
         beside=_served,
         files=1024,
+    ),
+    Program(
+        "aria2c",
+        "aria2",
+        ("/usr/bin/aria2c", "-q", "-x4", "-s4", "-k1M", "-j3", "-d", "{where}/out", "-i", "{where}/list"),
+        prepare=_files,
+        judged=(f"{LIBRARIES}/libaria2.so.0",),
+        beside=_served,
     ),
 )

@@ -11,6 +11,7 @@ import os
 import random
 import re
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -20,18 +21,20 @@ from pathlib import Path
 
 Load = Callable[[Path, int], None]  # (scratch folder, round): 0 to warm up, 1 to be counted
 
-DRIVERS = Path(__file__).parent / "drivers"  # what is compiled to make a load
+DRIVERS = Path(__file__).parent / "drivers"  # what makes a load of a library
+BUILT = Path(__file__).parents[3] / "build" / "truth" / "built"  # programs that are not Debian's, a folder each
 PORT = 47311  # the program's; loads have those above for what it talks to
 LOAD_S = 600.0  # after which a load is given up
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """``command`` has {port} and {where} (the scratch folder).  ``load`` None: the program runs to its end by itself.
+    """``command`` and ``environment`` have {port}, {where} (the scratch folder), {built} and {drivers}.
 
-    ``judged`` are the files whose counts are kept (patterns of shells), where that is not only the command.  ``needs``
-    are Debian packages besides its own that the load is made with; ``beside`` runs as long as the program.  ``files``:
-    descriptors it may open.  ``forks``: what serves is its child.
+    ``load`` None: the program runs to its end by itself.  ``judged`` are the files whose counts are kept (patterns of
+    shells), where that is not only the command.  ``needs`` are Debian packages besides its own that the load is made
+    with; ``beside`` runs as long as the program.  ``files``: descriptors it may open.  ``forks``: what serves is its
+    child.  ``user``: who it runs as, for what refuses to be root.  ``version``: of what is not Debian's package.
     """
 
     name: str
@@ -45,13 +48,26 @@ class Program:
     beside: Callable[[Path], AbstractContextManager[None]] = lambda where: nullcontext()
     files: int = 0
     forks: bool = False
+    user: str = ""
+    version: str = ""
 
     def kept(self) -> dict[str, str]:
         """What is judged, by the name under which its counts are kept."""
-        judged = [path for pattern in self.judged for path in sorted(glob.glob(pattern))[-1:]]
+        judged = [path for pattern in self.judged for path in sorted(glob.glob(pattern))[-1:] or [pattern]]
         if len(judged) < 2:
             return {self.name: judged[0] if judged else self.command[0]}
         return {f"{self.name}-{os.path.basename(path).split('-')[0].split('.')[0]}": path for path in judged}
+
+
+def wheel(name: str, version: str) -> Callable[[Path], None]:
+    """Prepares a library of PyPI, unless it is here."""
+
+    def prepare(where: Path) -> None:
+        if not (BUILT / name).exists():
+            into = ("--no-deps", "--target", str(BUILT / name))
+            subprocess.run([sys.executable, "-m", "pip", "install", "-q", *into, f"{name}=={version}"], check=True)
+
+    return prepare
 
 
 def run(*command: str, stdin: bytes | None = None, cwd: Path | None = None) -> None:
