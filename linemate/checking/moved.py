@@ -6,7 +6,7 @@ Owns the note that says so.  Whether they moved is known of linked programs alon
 from __future__ import annotations
 
 from sharing.basics.sourcepath import shortened
-from sharing.judge.positions import meets_at_some
+from sharing.judge.positions import if_they_meet, meets_at_some
 from sharing.model.facts import Init, VariableBits, VariableFacts
 from sharing.model.finding import UNDECIDED, Finding, Report, Severity
 from sharing.source.program import Defined, Program
@@ -15,27 +15,31 @@ _ELSEWHERE = VariableBits.DECLARED_ONLY | VariableBits.THREAD | VariableBits.CON
 
 
 def moved_by_others(report: Report, program: Program, base: Program, least: Severity) -> tuple[str, ...]:
-    """A note for the worst pair that meets at some starts of its part, where the change shifts what lies in front.
+    """A note for the worst pair that meets by where its part starts, where the change shifts what lies in front, or by
+    how far the parts of two units are apart, where it shifts anything there.
 
     ``report`` has all findings, of which those from ``least`` on count; ``base`` is the program of the base.
     """
     changes = _changes(program, base)
     for finding in sorted(report.findings, key=lambda one: -one.severity.rank) if changes else ():
         first = program.variables.get(finding.participants[0].identity)
-        if first is None or finding.severity.rank < least.rank or not meets_at_some(finding):
+        across = if_they_meet(finding)
+        worst = across or finding.severity
+        if first is None or worst.rank < least.rank or (across is None and not meets_at_some(finding)):
             continue
         section = _section(first)
         for (file, unit, where), said in changes.items():
-            if where == section and unit != program.units[first.unit].path:
-                return (_note(finding, section, file, said),)
+            if where == section and (across is not None or unit != program.units[first.unit].path):
+                return (_note(finding, section, file, said, across=across is not None),)
     return ()
 
 
-def _note(finding: Finding, section: str, file: str, said: str) -> str:
+def _note(finding: Finding, section: str, file: str, said: str, *, across: bool) -> str:
     names = " and ".join(who.full_name for who in finding.participants[:2])
+    how = "by where the linker puts the parts of their files" if across else "by where their file's part starts"
     return (
         f"{UNDECIDED}{file} {said}, which may have moved what the linker puts behind it in {section}: {names} share a "
-        f"line or not by where their file's part starts, which sources do not tell; --binary FILE with --build COMMAND "
+        f"line or not {how}, which sources do not tell; --binary FILE with --build COMMAND "
         f"compares the linked programs"
     )
 

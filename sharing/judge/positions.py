@@ -24,6 +24,7 @@ from sharing.static.profiles import Profiler
 
 Key = tuple[str, ...]
 _AT_SOME = " offsets at which "
+_ACROSS = "they are defined in different translation units"
 _UNIT = "this unit's part of "
 
 
@@ -119,23 +120,23 @@ def run(
 
 
 def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
-    """Severity by share of positions; across sections LOW at most, as fragile."""
+    """Severity by share of positions; across sections LOW, as fragile, or a note where it is not high."""
     draft = met.draft
     homes = [positions.of(a) for a in draft.actors[:2]]
     first = homes[0]
     if first is None or any(h is None for h in homes):
         return None
     if len({h.index for h in homes if h is not None}) > 1:
-        if draft.severity.rank < Severity.HIGH.rank or any(h is not None and h.name == ALLOCATED for h in homes):
+        if draft.severity.rank < Severity.MEDIUM.rank or any(h is not None and h.name == ALLOCATED for h in homes):
             return None
         return dataclasses.replace(
             draft,
-            severity=Severity.LOW,
+            severity=Severity.LOW if draft.severity.rank >= Severity.HIGH.rank else Severity.NOTE,
             verdict=Verdict.FRAGILE,
             evidence=(
                 *draft.evidence,
-                "they are defined in different translation units: whether they share a line depends on the order of "
-                "the object files at link time, here assumed to be that of the compile commands",
+                f"{_ACROSS}: whether they share a line depends on the order of the object files at link time, here "
+                "assumed to be that of the compile commands",
             ),
         )
     if first.index not in positions.movable:
@@ -164,6 +165,13 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
 def meets_at_some(finding: Finding) -> bool:
     """Was this predicted for a pair in static storage that meets at some starts of its unit's part, not at all?"""
     return f"{_AT_SOME}{_UNIT}" in finding.message
+
+
+def if_they_meet(finding: Finding) -> Severity | None:
+    """How severe a pair of two units is if the linker puts their parts so that it meets; None for other findings."""
+    if not any(one.text.startswith(_ACROSS) for one in finding.evidence):
+        return None
+    return Severity.MEDIUM if finding.severity is Severity.NOTE else Severity.HIGH
 
 
 def _object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
