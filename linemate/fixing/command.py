@@ -7,7 +7,6 @@ with ``--verify`` only after it held.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -39,8 +38,17 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 _ABI = "changes the layout of a type or variable that others may be compiled against, files that were not analysed too"
 _SAMPLED = "sampled-"  # how ids of findings begin that only a profile has
+_DIGITS = re.compile(r"[0-9a-f]{10}(-[0-9]+)?")
 _SAME_SHOWN = 3
-_ID = re.compile(r"[a-z][a-z-]*-[0-9a-f]{10}(-[0-9]+)?")
+_ID = re.compile(r"([a-z][a-z-]*-)?[0-9a-f]{10}(-[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedOptions:
+    """Which findings: from a severity on where none is named, and of which report; ``saved`` None for a new check."""
+
+    above: str | None
+    saved: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,9 @@ class TrialOptions:
     type=click.Choice([severity.value for severity in Severity]),
     help="All findings from this severity on.  [default: high, where no ID is given]",
 )
+@click.option(
+    "--in", "saved", metavar="FILE", help="Take the findings of this report of check or audit instead of checking."
+)
 @click.option("-p", "database", metavar="DIR", help="Folder with compile_commands.json, or that file.")
 @click.option("--facts", "streams", multiple=True, metavar="FILE", help="Facts gathered before; may be repeated.")
 @click.option("--apply", "write", is_flag=True, help="Write the edits: all files or none.")
@@ -139,16 +150,16 @@ class TrialOptions:
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @common.common_options
-@grouped(document=DocumentOptions, where=ProjectOptions, edits=EditOptions, trial=TrialOptions)
+@grouped(document=DocumentOptions, where=ProjectOptions, wanted=WantedOptions, edits=EditOptions, trial=TrialOptions)
 @click.pass_context
 def command(
     ctx: click.Context,
     what: tuple[str, ...],
     document: DocumentOptions,
     where: ProjectOptions,
+    wanted: WantedOptions,
     edits: EditOptions,
     trial: TrialOptions,
-    above: str | None,
     database: str | None,
     streams: tuple[str, ...],
     jobs: int,
@@ -156,8 +167,8 @@ def command(
 ) -> int:
     """Turn findings of a check into edits, as a unified diff on standard output.
 
-    ID is a finding's, as check prints it; SOURCE limits the check.  FLAGS after -- compile the SOURCEs where there is
-    no compile database.
+    ID is a finding's, as check prints it, its beginning, or the digits at its end; SOURCE limits the check.
+    FLAGS after -- compile the SOURCEs where there is no compile database.
     """
     from linemate.checking.run import facts_request, judged_line_size
     from linemate.fixing.journal import recover
@@ -166,10 +177,10 @@ def command(
     recover(common.say)
     trial.refuse_contradictions()
     for path in (document.output, edits.export_fixes, edits.ordering_file):
-        check_output(path, ())
+        check_output(path, (wanted.saved,))
     ids = tuple(word for word in what if _ID.fullmatch(word) and not Path(word).exists())
     sources = tuple(word for word in what if word not in ids)
-    limit = Severity(above) if above else None if ids else Severity.HIGH
+    limit = Severity(wanted.above) if wanted.above else None if ids else Severity.HIGH
     project, line_size = where.read()
     options = CheckOptions(
         facts=FactsRequest()
@@ -182,7 +193,7 @@ def command(
         binary=trial.linked,
     )
     with progress("linemate: checking", quiet=document.quiet):
-        program, report, findings = _check(options, ids, limit)
+        program, report, findings = _check(options, ids, limit, wanted.saved)
     size = judged_line_size(report, options)
     unread = _say_unread(program)
     if unread and (edits.write or trial.verify):
@@ -241,13 +252,15 @@ def _say_unread(program: Program) -> bool:
 
 
 def _check(
-    options: CheckOptions, ids: Sequence[str], limit: Severity | None
+    options: CheckOptions, ids: Sequence[str], limit: Severity | None, saved: str | None
 ) -> tuple[Program, Report, tuple[Finding, ...]]:
     """The program, what is said of it, and the findings asked for, worst first."""
     from linemate.checking.linked import check_built
     from linemate.source import read_program
 
     program = read_program(options)
+    if saved is not None:
+        return (program, *_of_report(saved, program, ids, limit))
     report = check_built(program, options)
     named: set[str] = set()
     sampled: list[Finding] = []
@@ -256,7 +269,7 @@ def _check(
         named |= meant
         if len(meant) > 1:
             raise LinemateError(f"{wanted} is the beginning of several findings: {', '.join(sorted(meant))}")
-        if not meant and wanted.startswith(_SAMPLED):
+        if not meant and (wanted.startswith(_SAMPLED) or (_DIGITS.fullmatch(wanted) and _kept_samples(wanted))):
             sampled.append(_of_samples(wanted, program, report.findings))
         elif not meant:
             where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
@@ -265,26 +278,62 @@ def _check(
     return program, report, (*sampled, *chosen)
 
 
+def _of_report(
+    saved: str, program: Program, ids: Sequence[str], limit: Severity | None
+) -> tuple[Report, tuple[Finding, ...]]:
+    """A report that was written before, and of its findings those asked for, on the source's own declarations.
+
+    Raises LinemateError for one that was named and is on nothing that the sources declare; others are counted.
+    """
+    from linemate.saved import named, read_report
+    from sharing.fix.seen import in_source
+
+    report = read_report(saved)
+    wanted = {finding.id for one in ids for finding in named(report, one, saved)}
+    chosen, elsewhere = [], 0
+    for finding in report.findings:
+        if finding.id not in wanted and (limit is None or finding.severity.rank < limit.rank):
+            continue
+        found = in_source(finding, program)
+        if found is None and finding.id in wanted:
+            raise LinemateError(f"{finding.id} is on nothing that these sources declare: no edit is known for it")
+        chosen += [found] if found is not None else []
+        elsewhere += found is None
+    if elsewhere:
+        common.say(f"{saved}: {count(elsewhere, 'finding')} on nothing that these sources declare, left as is")
+    return report, tuple(chosen)
+
+
+def _kept_samples(wanted: str) -> list[Finding]:
+    """Findings of a profile that reports of late have by that id; the last of each report's is what is meant."""
+    from linemate.lastreport import last_reports
+
+    found: list[Finding] = []
+    with contextlib.suppress(LinemateError):
+        for report, _ in last_reports():
+            found += [one for one in with_id(report.findings, wanted) if one.id.startswith(_SAMPLED)]
+            if found:
+                break
+    return found
+
+
 def _of_samples(wanted: str, program: Program, findings: Sequence[Finding]) -> Finding:
     """A finding of a profile that ``audit`` showed last, on the source's own declarations.
 
     Raises LinemateError where it has none, with the findings of ``check`` that concern the same records or variables.
     """
-    from linemate.lastreport import last_reports
     from sharing.fix.seen import in_source
 
     text = (
         f"{wanted} is a finding of samples that no report of late has: audit again, or fix what `linemate check` finds"
     )
     names: set[str] = set()
-    with contextlib.suppress(LinemateError):
-        kept = (one for report, _ in last_reports() for one in report.findings if one.id == wanted)
-        for one in itertools.islice(kept, 1):
-            found = in_source(one, program)
-            if found is not None:
-                return found
-            text = f"{wanted} is a finding of samples on nothing that these sources declare: no edit is known for it"
-            names = {_owner(who.name) for who in one.participants}
+    for one in _kept_samples(wanted)[:1]:
+        found = in_source(one, program)
+        if found is not None:
+            return found
+        text = f"{wanted} is a finding of samples on nothing that these sources declare: no edit is known for it"
+        names = {_owner(who.name) for who in one.participants}
     same = [one.id for one in findings if any(_owner(who.name) in names for who in one.participants)]
     if same:
         text = f"{text}; on the same data `linemate check` has {', '.join(same[:_SAME_SHOWN])}: linemate fix {same[0]}"

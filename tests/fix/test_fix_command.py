@@ -141,6 +141,27 @@ def test_one_finding_is_chosen_by_its_id(fix: Fix) -> None:
     assert FIXED in fix(identity).out
 
 
+def test_the_digits_of_an_id_are_enough_as_for_show(fix: Fix) -> None:
+    (whole,) = {line.split(":")[0] for line in fix().err.splitlines() if line.startswith("hot-lock-shares-line-")}
+    assert fix(whole.rpartition("-")[2]).out == fix(whole).out
+    unknown = fix("0123456789")
+    assert (unknown.code, "no finding 0123456789" in unknown.err) == (2, True)
+
+
+def test_findings_of_a_saved_report_are_edited_as_those_of_a_check(tree: Path, fix: Fix, tmp_path: Path) -> None:
+    saved = tmp_path / "report.json"
+    main(["check", "-o", str(saved)])
+    (whole,) = {line.split(":")[0] for line in fix().err.splitlines() if line.startswith("hot-lock-shares-line-")}
+    assert f"+{FIXED}\n" in fix("--in", str(saved)).out
+    assert fix("--in", str(saved), whole.rpartition("-")[2]).out == fix(whole).out
+    assert fix("--in", str(saved), "--above", "critical").out == ""
+    (tree / SOURCE).write_text("int nothing;\n")
+    gone = fix("--in", str(saved), whole)
+    assert (gone.code, gone.out) == (2, "")
+    assert f"{whole} is on nothing that these sources declare" in gone.err
+    assert fix("--in", str(saved), "0123456789").code == 2
+
+
 def test_nothing_is_written_while_a_unit_is_not_understood(tree: Path, fix: Fix) -> None:
     database = tree / "compile_commands.json"
     entries = json.loads(database.read_text())
