@@ -211,22 +211,25 @@ def _sensitivity(comparison: Comparison, width: int) -> Iterator[Line]:
 
 
 def _changes(comparison: Comparison) -> Iterator[Line]:
-    """The busiest; of several that went from one section to another the first stands for all that are known."""
-    groups: dict[object, list[SymbolChange]] = {}
+    """The busiest; of several that went from one section to another the first stands for all, listed or not."""
+    groups: dict[tuple[str, str] | int, list[SymbolChange]] = {}
     for one in comparison.changes:
         moved = one.kind is ChangeKind.MOVED
         groups.setdefault((one.old_section, one.new_section) if moved else id(one), []).append(one)
-    shown = list(groups.values())[:CHANGES_SHOWN]
+    went: dict[tuple[str, str] | int, int] = {
+        (one.old_section, one.new_section): one.variables for one in comparison.section_moves
+    }
+    shown = [(group[0], max(went.get(key, 0), len(group)) - 1) for key, group in groups.items()][:CHANGES_SHOWN]
     rows = [
         (
             first.kind.value,
-            shorten(visible(first.name), NAME_WIDTH) + (f" and {len(others):,} more" if others else ""),
+            shorten(visible(first.name), NAME_WIDTH) + (f" and {others:,} more" if others else ""),
             visible(f"{first.old_section} to {first.new_section}" if others else wording.change(first)),
             visible(first.source),
         )
-        for first, *others in shown
+        for first, others in shown
     ]
-    total = comparison.coverage.counts.get("changes", 0) - sum(len(group) - 1 for group in shown)
+    total = comparison.coverage.counts.get("changes", 0) - sum(others for _, others in shown)
     return _table("variables that changed", rows, total, "change")
 
 

@@ -21,6 +21,7 @@ from sharing.model.comparison import (
     MeasuredChange,
     SampledChange,
     Sensitivity,
+    Share,
     ShareChange,
     ShiftRun,
     SymbolChange,
@@ -156,6 +157,8 @@ def contributions(parts: tuple[Contribution, ...]) -> str:
 
 def contribution(part: Contribution) -> str:
     where = ", ".join(text for text in (part.source, "up to the next symbol" if part.inferred else "") if text)
+    if part.share is Share.OTHERS and part.symbols:
+        return f"{part.bytes:+,} {count(part.symbols, 'other symbol')}"
     return " ".join(
         text for text in (f"{part.bytes:+,}", part.name, part.share.value, f"({where})" if where else "") if text
     )

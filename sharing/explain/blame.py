@@ -141,11 +141,13 @@ def _contributions(
         side = old if parts.old[at] else new
         row = int(parts.row[at])
         guessed = bool(side.inferred[row])
-        told.append(Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row), guessed))
+        told.append(
+            Contribution(parts.share[at], side.label(row), int(parts.bytes[at]), side.place(row), guessed, symbols=1)
+        )
     named += sorted(told, key=lambda c: -abs(c.bytes))
     rest = order[most:]
     if len(rest):
-        named.append(Contribution(Share.OTHERS, f"{len(rest)} more", int(parts.bytes[rest].sum())))
+        named.append(Contribution(Share.OTHERS, f"{len(rest)} more", int(parts.bytes[rest].sum()), symbols=len(rest)))
     if alignment == -uncovered:
         alignment = uncovered = 0  # nothing moved by these two together: they say where a guess draws the border
     if alignment:
@@ -252,7 +254,7 @@ def _inputs(shifts: Shifts, new_range: tuple[int, int], most: int) -> list[Contr
     )
     chosen = chosen[np.argsort(-np.abs(grown[chosen]), kind="stable")[:most]]
     return [
-        Contribution(Share.RESIZED, new.input_section(row), by, f"from {new.label(row)} on")
+        Contribution(Share.RESIZED, new.input_section(row), by, f"from {new.label(row)} on", symbols=1)
         for row, by in zip(other[chosen].tolist(), grown[chosen].tolist(), strict=True)
     ]
 

@@ -1,9 +1,12 @@
 """Variables that changed: added, removed, resized, re-aligned, renamed, moved, reordered.
 
-Owns the list and its order: busiest first, then the largest.
+Owns the list and its order (busiest first, then the largest), and what is counted before the list is cut.
 """
 
 from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +15,20 @@ from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.match import MatchBasis, Matching
 from sharing.explain.shifts import Shifts
-from sharing.model.comparison import ChangeKind, SymbolChange
+from sharing.model.comparison import ChangeKind, SectionMove, SymbolChange
 
 
-def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) -> tuple[tuple[SymbolChange, ...], int]:
-    """(the first ``limit`` changes, how many there are).  Sizes that were only inferred are no resizing."""
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The first changes, how many there are in all, and of all of them which sections were left for which."""
+
+    shown: tuple[SymbolChange, ...] = ()
+    total: int = 0
+    between: tuple[SectionMove, ...] = ()
+
+
+def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) -> Changes:
+    """The first ``limit`` changes, and counts of all.  Sizes that were only inferred are no resizing."""
     old, new = matching.old, matching.new
     gone = np.flatnonzero((matching.of_old < 0) & matching.absence_shows_old)
     come = np.flatnonzero((matching.of_new < 0) & matching.absence_shows_new)
@@ -47,7 +59,14 @@ def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) 
     bytes_ = np.where(resized, np.abs(size_new - size_old), np.where(b >= 0, size_new, size_old))
     order = np.lexsort((b, a, kind, -bytes_, -_busy(activity, len(new))[b]))
     shown = tuple(_change(kinds[int(kind[i])], old, int(a[i]), new, int(b[i])) for i in order[:limit])
-    return shown, len(order)
+    return Changes(shown, len(order), _between(old, row_old[section], new, row_new[section]))
+
+
+def _between(old: Objects, one: Ids, new: Objects, other: Ids) -> tuple[SectionMove, ...]:
+    """How many went from which section to which, the most first."""
+    pairs = ((old.section_name(a), new.section_name(b)) for a, b in zip(one.tolist(), other.tolist(), strict=True))
+    found = sorted(Counter(pairs).items(), key=lambda item: (-item[1], item[0]))
+    return tuple(SectionMove(left, entered, many) for (left, entered), many in found)
 
 
 def _sizes(objects: Objects, rows: Ids) -> Ids:

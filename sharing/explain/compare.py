@@ -23,7 +23,7 @@ from sharing.explain.causes.layout import moved_harmlessly
 from sharing.explain.causes.linkedin import without_libraries
 from sharing.explain.causes.run import alternated, processes, said_of_servers
 from sharing.explain.causes.toolchain import same_compiler
-from sharing.explain.changes import changes
+from sharing.explain.changes import Changes, changes
 from sharing.explain.elements import element_pairs
 from sharing.explain.findings import new_findings
 from sharing.explain.linepairs import BuildView, LinePairs, line_pairs, view_of, with_more
@@ -192,15 +192,15 @@ def document(builds: Builds, macro: str = "", read_behind: Callable[[Builds], Be
         causes = (two_programs(builds, others),)
     elif not causes:
         causes = (_nothing(builds, ruled_out, not_ruled_out),)
-    found, number_of_changes = (
-        changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES) if not same and not others else ((), 0)
-    )
+    found = Changes()
+    if not same and not others:
+        found = changes(builds.variables, builds.shifts, builds.new, MAX_CHANGES)
     return Comparison(
         schema=EXPLAIN_SCHEMA,
         command="explain",
         targets=(target_of(builds.old.image, builds.line_size), target_of(builds.new.image, builds.line_size)),
         coverage=Coverage(
-            {} if others else _counts(builds, number_of_changes),
+            {} if others else _counts(builds, found.total),
             (
                 *_notes(builds, two=bool(others)),
                 *(n for v in verdicts for n in v.notes),
@@ -212,12 +212,13 @@ def document(builds: Builds, macro: str = "", read_behind: Callable[[Builds], Be
         functions=_summary(builds.functions),
         causes=causes,
         ruled_out=ruled_out,
-        changes=found,
+        changes=found.shown,
         runs=() if others else _runs(builds),
         straddles=() if others else (*builds.gained.straddles, *builds.lost.straddles),
         incomplete=builds.old.image.incomplete or builds.new.image.incomplete,
         not_ruled_out=not_ruled_out,
         processes=processes(builds.runs),
+        section_moves=found.between,
     )
 
 

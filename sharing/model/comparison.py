@@ -79,10 +79,19 @@ class SymbolChange(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
+class SectionMove(msgspec.Struct, frozen=True):
+    """How many variables went from one section to another: all of them, also those that no list has room for."""
+
+    old_section: str
+    new_section: str
+    variables: int
+
+
 class Contribution(msgspec.Struct, frozen=True):
     """A signed number of bytes of a shift, and what they come from.  ``name`` is "" for padding.
 
-    ``inferred``: nothing says how large the symbol is, so the bytes are those up to the next symbol.
+    ``inferred``: nothing says how large the symbol is, so the bytes are those up to the next symbol.  ``symbols`` is
+    how many they are of: several of those that are not named one by one, 0 of what is no symbol's.
     """
 
     share: Share
@@ -90,6 +99,7 @@ class Contribution(msgspec.Struct, frozen=True):
     bytes: int
     source: str = ""
     inferred: bool = False
+    symbols: int = 0
 
 
 class ShiftRun(msgspec.Struct, frozen=True):
@@ -290,6 +300,7 @@ class Comparison(msgspec.Struct, frozen=True):
     sampled and measured, the clearest change first.  ``incomplete``: a part of an input failed; the notes say which.
     ``not_ruled_out`` are kinds of cause that nothing speaks for and that too little was recognised to exclude.
     ``loss`` is what measurements show to be worse by more than chance, in words; empty where nothing is.
+    ``section_moves`` counts those of all changes that went from one section to another, the most first.
     ``processes``: a shell's words for the old and the new build while they run; empty where not both are servers.
     """
 
@@ -313,6 +324,7 @@ class Comparison(msgspec.Struct, frozen=True):
     not_ruled_out: tuple[RuledOut, ...] = ()
     processes: tuple[str, ...] = ()
     loss: str = ""
+    section_moves: tuple[SectionMove, ...] = ()
 
 
 class SegmentTrait(msgspec.Struct, frozen=True):

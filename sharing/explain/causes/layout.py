@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from sharing.explain import blame, numbers, recognised
-from sharing.explain.causes import toolchain
+from sharing.explain.causes import movers, toolchain
 from sharing.explain.causes.added import in_one_build, only_used, owners_alone, told_of_added, use_of_added
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
 from sharing.explain.causes.run import MISSES, Run
@@ -33,15 +33,6 @@ UNDONE = {
     Share.REMOVED: "with {} where it was",
     Share.RESIZED: "with {} as large as it was",
     Share.REALIGNED: "with {} aligned as it was",
-}
-SYMBOL_SHARES = {
-    Share.ADDED,
-    Share.REMOVED,
-    Share.RESIZED,
-    Share.REALIGNED,
-    Share.ARRIVED,
-    Share.LEFT,
-    Share.SECTION,
 }
 
 
@@ -190,14 +181,7 @@ def _mover(builds: Builds) -> str:
     if largest is None:
         return ""
     kept = int(np.searchsorted(shifts.kept, largest["first"]))
-    moved_by = blame.by_symbols(shifts, blame.behind_section_start(shifts, kept))
-    named = _named(moved_by)
-    if not named:
-        return ""
-    top = named[0]
-    about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), top.source) if part)
-    more = f" and {count(len(named) - 1, 'other symbol')}" if len(named) > 1 else ""
-    return f"{quoted(top.name)} ({about}){more}"
+    return movers.movers(blame.by_symbols(shifts, blame.behind_section_start(shifts, kept)))
 
 
 def _without_accesses(builds: Builds) -> Verdicts:
@@ -221,8 +205,8 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         *(one.owner for one in relaid),
         *owners_alone(builds, lead, pairs),
     ]
-    movers = [c.name for c in contributions if c.share in SYMBOL_SHARES and c.name]
-    symbols = tuple(dict.fromkeys([*owners, *movers]))
+    moved_by = [c.name for c in contributions if c.share in movers.SYMBOL_SHARES and c.name]
+    symbols = tuple(dict.fromkeys([*owners, *moved_by]))
     rows = list(dict.fromkeys(row for m in shown for row in m.rows))  # the worst pair's first
     known = builds.new.known
     text = text or _sentence(builds, lead, contributions, pairs, improves=improves)
@@ -249,7 +233,7 @@ def _cause(builds: Builds, shown: list[LinePair], strength: float, *, improves: 
         moved=_moved(builds, rows, improves=improves),
         new_line_mates=gained[: 2 * MAX_PAIRS],
         lost_line_mates=lost[: 2 * MAX_PAIRS],
-        evidence=(*of_samples, *use_of_added(builds, shown), *map(_words, contributions), *threads),
+        evidence=(*of_samples, *use_of_added(builds, shown), *map(movers.words, contributions), *threads),
         improves=improves,
         follows=None if _by_edit(lead) or _edited(builds) & set(symbols) else CauseKind.TOOLCHAIN,
         confirm=confirm,
@@ -354,7 +338,6 @@ def _sentence(
     mates = lead.mates
     verb = "no longer share" if improves else "now share" if mates.certain else "may now share"
     parts = []
-    named = _named(contributions)
     alone = [(m, p) for m, p in zip((mates.first, mates.second), pairs, strict=False) if _moved_alone(builds.shifts, p)]
     if lead.relaid:
         parts += [_relaid(one, improves=improves) for one in lead.relaid]
@@ -363,22 +346,8 @@ def _sentence(
         parts.append(
             f"{quoted(name)} itself is at another place than before, moved by {_shift_text(builds.shifts, pair)}"
         )
-    elif named:
-        top = named[0]
-        mover = max((p for p in pairs if p >= 0), key=lambda p: abs(_shift(builds.shifts, p)), default=-1)
-        reach = "up to the next symbol" if top.inferred else ""
-        about = ", ".join(part for part in (top.share.value, signed_bytes(top.bytes), reach, top.source) if part)
-        text = f"{quoted(top.name)} ({about})"
-        if len(named) > 1:
-            text += f" and {count(len(named) - 1, 'other symbol')}"
-        if mover >= 0:
-            many = count(_moved_by(builds.shifts, mover), "variable")
-            whole = blame.section_shift(builds.shifts, mover)
-            whole = 0 if whole % builds.line_size else whole
-            text = f"{text} moved {many} by {signed_hex(_shift(builds.shifts, mover) - whole)}"
-            if whole:
-                text += f", besides the whole section's {signed_hex(whole)}"
-        parts.append(text)
+    elif who := movers.movers(contributions):
+        parts.append(_moved_them(builds, who, movers.total_of(contributions), pairs))
     elif lead.matched and pairs and (distance := max((_shift(builds.shifts, p) for p in pairs), key=abs)):
         kept = all(builds.shifts.kept_number(p) >= 0 for p in pairs)
         what = "something without a symbol moved them by" if kept else "they are in another order than before, moved by"
@@ -393,11 +362,18 @@ def _sentence(
     return "; ".join(parts)
 
 
-def _named(contributions: tuple[Contribution, ...]) -> list[Contribution]:
-    """Those with a name that moved it as a whole moved, the largest first; what went the other way moved nothing."""
-    total = sum(c.bytes for c in contributions)
-    named = [c for c in contributions if c.share in SYMBOL_SHARES and c.name]
-    return [c for c in named if c.bytes * total > 0] or named
+def _moved_them(builds: Builds, who: str, by: int, pairs: tuple[int, ...]) -> str:
+    """What those did who moved the variables of a pair by so many bytes in all, or one of the two alone."""
+    there = sorted((p for p in pairs if p >= 0), key=lambda p: -abs(_shift(builds.shifts, p)))
+    for pair in there:
+        section = blame.section_shift(builds.shifts, pair)
+        for whole in dict.fromkeys((0, section)):
+            if _shift(builds.shifts, pair) - whole == by:
+                text = f"{who} moved {count(_moved_by(builds.shifts, pair), 'variable')} by {signed_hex(by)}"
+                return f"{text}, besides the whole section's {signed_hex(whole)}" if whole else text
+    if len(there) == 2 and abs(_shift(builds.shifts, there[0]) - _shift(builds.shifts, there[1])) == abs(by):
+        return f"{who} brought the two {abs(by):,} bytes {'further apart' if by > 0 else 'closer together'}"
+    return f"{who} moved them"
 
 
 def _relaid(one: Relaid, *, improves: bool) -> str:
@@ -467,16 +443,3 @@ def _wider(shown: tuple[LineMates, ...], met: LinePairs) -> tuple[LineMates, ...
     """Pairs of the wider view that the line itself does not already hold."""
     have = {(m.first, m.second) for m in shown}
     return tuple(m.mates for m in _distinct(met.pairs) if (m.mates.first, m.mates.second) not in have and m.mates.hot)
-
-
-# Of bytes in front of a pair that are at another place now, so that "moved away" is not read as gone.
-_ELSEWHERE = {Share.LEFT: "is elsewhere now, no longer in front", Share.ARRIVED: "came in front from elsewhere"}
-
-
-def _words(contribution: Contribution) -> str:
-    share = _ELSEWHERE.get(contribution.share, contribution.share.value)
-    what = share if not contribution.name else f"{contribution.name} {share}"
-    reach = "up to the next symbol" if contribution.inferred else ""
-    where = ", ".join(part for part in (contribution.source, reach) if part)
-    where = f" ({where})" if where else ""
-    return f"{signed_bytes(contribution.bytes)}: {what}{where}"
