@@ -12,7 +12,7 @@ from reports.explain import wording
 from reports.markdown import MAX_CHARACTERS, block, code, fold, prose, prose_with_code
 from reports.options import RenderOptions
 from reports.wording import target_name, target_text
-from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates
+from sharing.model.comparison import Cause, Comparison, LineMates
 
 NAME_WIDTH = 72
 TEXT_WIDTH = 2000
@@ -40,16 +40,12 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
 
 
 def _headline(comparison: Comparison) -> str:
-    first = comparison.causes[0]
     told = wording.verdict(comparison)
-    verdict = "no likely cause" if told else f"first suspect: {first.kind.value}"
-    if first.kind is CauseKind.NONE:
-        verdict = "no cause found"
     state = " (incomplete: a part of the input failed)" if comparison.incomplete else ""
     old, new = (code(shorten(visible(target_name(t)), NAME_WIDTH)) for t in comparison.targets)
     nothing = "\n".join(f"- {_text(text)}{f': {code(visible(command))}' if command else ''}" for text, command in told)
     nothing = f"{nothing}\n\n" if nothing else ""
-    return f"### linemate: {verdict}{state}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."
+    return f"### linemate: {wording.heading(comparison)}{state}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."
 
 
 def _cause(number: int, cause: Cause) -> list[str]:

@@ -32,7 +32,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
         ("look.css", "explain.css"),
         ("base.js", "explain.js"),
         {},
-        title=f"{comparison.causes[0].kind.value}" if comparison.causes else "",
+        title=wording.heading(comparison),
         targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],
         matched=wording.matched(comparison),
         notes=[visible(note) for note in (*told, *comparison.coverage.notes)],

@@ -90,6 +90,14 @@ def matched(comparison: Comparison) -> str:
     return f"{text} in {count(runs, 'contiguous range')}" if moved else text
 
 
+def heading(comparison: Comparison) -> str:
+    """The verdict in three words, the same in every format that has headings."""
+    first = comparison.causes[0].kind if comparison.causes else CauseKind.NONE
+    if first is CauseKind.NONE:
+        return "no cause found"
+    return "no likely cause" if verdict(comparison) else f"first suspect: {first.value}"
+
+
 def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     """That nothing found is likely to make a program slower, and why; then what to do next: (sentence, command)."""
     if any(cause.kind is CauseKind.NONE or cause.strength >= POSSIBLE_FROM for cause in comparison.causes):
