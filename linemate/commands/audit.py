@@ -191,10 +191,11 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, document: Docume
             common.say(text)
     if named:
         return report
-    from linemate.distribution import where_names_are
+    from linemate.distribution import unpacked_as, where_names_are
 
     again = shlex.join(["linemate", "audit", "--debuginfod", options.binary])
-    hint = where_names_are(options.binary, again=again, asked=asked, denied=bool(denied))
+    then = unpacked_as("--debug-file", "FOLDER", report.targets[0].build_id) if len(report.targets) == 1 else ""
+    hint = where_names_are(options.binary, again=again, asked=asked, denied=bool(denied), then=then)
     if asked:
         from linemate.askedinvain import names_from_files
 

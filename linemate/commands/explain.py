@@ -82,7 +82,7 @@ def command(
     inputs = (*(split_part(given)[0] for given in parts), evidence.debug_old, evidence.debug_new, project.path or None)
     document.check(EXPLAIN_EMITTERS, inputs)
     from linemate.debuginfod import find_debug_files
-    from linemate.distribution import where_names_are
+    from linemate.distribution import are_of_packages, unpacked_as, where_names_are
     from linemate.explaining.run import ExplainRequest, explain
 
     request = ExplainRequest(
@@ -107,8 +107,20 @@ def command(
     unnamed = [target.path for target in comparison.targets if not target.debug]
     again = shlex.join(["linemate", "explain", "--debuginfod", old, new])
     hints: dict[str, list[str]] = {}
+    sides = zip(("--debug-old", "--debug-new"), ("OLD_FOLDER", "NEW_FOLDER"), comparison.targets, strict=True)
+    then = " ".join(
+        unpacked_as(option, folder, target.build_id) for option, folder, target in sides if not target.debug
+    )
+    several = are_of_packages(set(unnamed)) > 1
     for path in dict.fromkeys(unnamed):
-        hint = where_names_are(path, again=again, asked=evidence.debuginfod, denied=path in denied)
+        hint = where_names_are(
+            path,
+            again=again,
+            asked=evidence.debuginfod,
+            denied=path in denied,
+            then=then,
+            several=several,
+        )
         hints.setdefault(hint, []).append(path)
     if document.output not in (None, "-"):
         for text in unanswered:

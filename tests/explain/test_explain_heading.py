@@ -32,7 +32,7 @@ def nothing() -> Comparison:
 )
 def test_every_format_has_the_same_heading(found: Comparison, said: str) -> None:
     page = EXPLAIN_EMITTERS["html"].render(found)
-    (title,), (first,) = (re.findall(f"<{tag}>(.*?)</{tag}>", page) for tag in ("title", "h1"))
+    title, first = (re.findall(f"<{tag}>(.*?)</{tag}>", page)[0] for tag in ("title", "h1"))
     assert html.unescape(title) == f"linemate: {said}"
     assert html.unescape(first).lower() == said
     assert EXPLAIN_EMITTERS["markdown"].render(found).startswith(f"### linemate: {said}")
