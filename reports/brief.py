@@ -113,7 +113,12 @@ def _by_profile(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 def _sure(confidence: Confidence, report: Report) -> str:
     kernel = all(target.kind.startswith("kernel") for target in report.targets)
-    return f"{confidence.value}: {_SURER[confidence].format(record=_RECORD_KERNEL if kernel else _RECORD)}"
+    return f"{confidence.value}: {surer(confidence, kernel=kernel)}"
+
+
+def surer(confidence: Confidence, *, kernel: bool) -> str:
+    """How what is known in this way is known, and what would make it surer."""
+    return _SURER[confidence].format(record=_RECORD_KERNEL if kernel else _RECORD)
 
 
 def _table(rows: Sequence[Row], width: int, before: int = 0) -> Iterator[Line]:

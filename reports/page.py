@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from reports import picture as pictures
+from reports.brief import surer
 from reports.escape import byte_ranges, visible, visible_block
 from reports.htmltemplate import render_page
 from reports.locations import access_rows, finding_title, picture_title, position, relative
@@ -17,6 +18,7 @@ from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.wording import accesses, facts, tally, target_name, target_text, terms
 from sharing.model import Finding, LinePicture, Remedy, Report
+from sharing.model.finding import Confidence, Severity
 from sharing.model.memorymap import MemoryMap
 
 COLORS = 6  # owner colours in the style
@@ -57,6 +59,7 @@ def render(report: Report, options: RenderOptions) -> str:
         targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
         targets_shown=TARGETS_SHOWN,
         tally=visible(tally(report)),
+        weighed=_weighed(report),
         analysed=visible(facts(report)),
         notes=[visible(note) for note in report.coverage.notes],
         incomplete=report.incomplete,
@@ -65,6 +68,19 @@ def render(report: Report, options: RenderOptions) -> str:
         version=options.version,
         summary=options.summary,
     )
+
+
+def _weighed(report: Report) -> str:
+    """What nobody has measured yet, where that is so of every finding: the first that a reader of the page sees."""
+    known = {finding.confidence for finding in report.findings}
+    if report.command != "audit" or not known or max(one.rank for one in known) > Confidence.STATIC.rank:
+        return ""
+    kernel = any(target.kind.startswith("kernel") for target in report.targets)
+    worst = max((finding.severity for finding in report.findings), key=lambda one: one.rank)
+    cost = "None is known to cost anything yet"
+    if worst.rank <= Severity.LOW.rank:
+        cost = "None matters as far as the code tells, and none is known to cost anything yet"
+    return f"{cost}: {surer(Confidence.STATIC, kernel=kernel)}."
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Owns these sentences and their order.  Nothing is decided here: what a weak prof
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from sharing.basics import numbers
@@ -35,7 +36,7 @@ def profile_notes(
     out = [note for path, one in zip(paths, placed, strict=True) for note in _weak(path, one)]
     if totals.timed < MIN_TIMED:
         out.append(few_samples(round(totals.timed)))
-    out.append(_shown(totals, verdicts, findings, sum(map(_known, placed))))
+    out.append(_shown(totals, verdicts, findings, placed))
     if verdicts.together is not None:
         out.append(f"keeping all data apart that waits for others' writes: estimated speed-up {verdicts.together.text}")
     out += _not_exercised(findings)
@@ -81,7 +82,19 @@ def _known(one: Attribution) -> int:
     return int((one.rows["basis"] >= Basis.AWAITED).sum())
 
 
-def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], known: int) -> str:
+def _without_place(placed: Sequence[Attribution]) -> str:
+    """Where the samples are that have no place, as shares of all; "" for less than one percent."""
+    total = sum(len(one.rows) for one in placed)
+    reasons: Counter[str] = Counter()
+    for one in placed:
+        reasons.update({name: n for name, n in one.counts().items() if name[0] == "u"})
+        reasons["unattributed by function"] += int((one.rows["basis"] == Basis.FUNCTION).sum())
+    shares = [(100 * n / max(total, 1), name.removeprefix("unattributed ")) for name, n in reasons.most_common()]
+    told = [f"{share:.0f} % {_WHY.get(name, name.replace('_', ' '))}" for share, name in shares if share >= 1]
+    return f" (the others: {', '.join(told)})" if told else ""
+
+
+def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], placed: Sequence[Attribution]) -> str:
     """The profiles in one sentence, also where no finding rests on them."""
     counts = verdicts.counts
     alone = sum(counts.get(outcome.counter, 0) for outcome in (Outcome.ONE_THREAD, Outcome.NOT_JUDGED))
@@ -97,9 +110,9 @@ def _shown(totals: Totals, verdicts: Verdicts, findings: Sequence[Finding], know
         lost = totals.share(totals.timed_unplaced)
         if lost.value >= numbers.LOW_FROM:
             found += f", though {100 * lost.value:.0f} % could not be placed and may belong to any line"
-    placed = 100 * known / max(totals.samples, 1)
+    share = 100 * sum(map(_known, placed)) / max(totals.samples, 1)
     return (
-        f"from the profile: {count(totals.samples, 'sample')}, {placed:.0f} % placed on bytes; "
+        f"from the profile: {count(totals.samples, 'sample')}, {share:.0f} % placed on bytes{_without_place(placed)}; "
         f"{count(several, 'line')} with samples of several threads; {found}"
     )
 
@@ -126,6 +139,7 @@ _WHY = {
     "no_registers": "registers not recorded",
     "no_code": "code not available",
     "kernel": "in the kernel",
+    "by function": "known by their function alone",
 }
 
 

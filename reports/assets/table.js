@@ -37,8 +37,14 @@ class VirtualTable {
   set(rows) {
     this.rows = rows;
     this.arrange();
+    this.fit();
     this.box.scrollTop = 0;
     this.draw(true);
+  }
+
+  /** Few rows make a low box: not higher than they and the heading are, with room for a bar to scroll sideways. */
+  fit() {
+    this.box.style.setProperty("--whole", `calc(${this.shown.length * this.rowHeight}px + 4.5rem)`);
   }
 
   sort(at) {

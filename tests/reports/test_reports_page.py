@@ -7,9 +7,11 @@ import hashlib
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from reports import EMITTERS, RenderOptions
+from sharing.model.finding import Confidence, Severity
 from sharing.model.memorymap import (
     CodeLine,
     Excerpt,
@@ -134,3 +136,19 @@ def test_a_page_is_small_and_grows_by_few_bytes_a_variable() -> None:
 def test_a_page_without_the_map_says_what_draws_it() -> None:
     assert "which needs the binary" in page()
     assert "which needs the binary" not in page(a_map())
+
+
+def test_the_first_view_says_that_a_profile_decides_where_none_was_given() -> None:
+    worst = msgspec.structs.replace(REPORT.findings[0], confidence=Confidence.STATIC)
+    for severity, confidence, said in (
+        (Severity.LOW, Confidence.STATIC, "None matters as far as the code tells, and none is known to cost"),
+        (Severity.HIGH, Confidence.STATIC, "<b>None is known to cost anything yet: estimated from code; a profile"),
+        (Severity.LOW, Confidence.DERIVED, ""),
+    ):
+        one = msgspec.structs.replace(worst, severity=severity, confidence=confidence)
+        report = msgspec.structs.replace(REPORT, command="audit", findings=(one,))
+        header = EMITTERS["html"].render(report, RenderOptions()).partition("</header>")[0]
+        assert ("a profile decides: linemate record -- COMMAND" in header) == bool(said)
+        assert said in header
+    none = msgspec.structs.replace(REPORT, findings=())
+    assert "a profile decides" not in EMITTERS["html"].render(none, RenderOptions()).partition("</header>")[0]

@@ -177,6 +177,16 @@ def test_a_line_of_one_thread_contradicts() -> None:
     assert counts["sampled_cleared"] == 1
 
 
+def test_what_was_a_note_before_is_cleared_as_well_where_its_message_says_so() -> None:
+    """As many as are shown with these words, so that a report has one number."""
+    (lowered,), counts = joined(finding("x", severity=Severity.NOTE), (), (judged(Outcome.ONE_THREAD),))
+    assert "not in this run" in lowered.message
+    assert counts["sampled_cleared"] == 1
+    (kept,), counts = joined(finding("x", severity=Severity.NOTE), coverage=Coverage(0, 0))
+    assert "not in this run" not in kept.message
+    assert counts["sampled_cleared"] == 0
+
+
 def test_turns_contradict() -> None:
     (lowered,), _ = joined(finding("x"), (), (judged(Outcome.PHASED, threads=2, concurrency=Concurrency.PHASED),))
     assert lowered.severity is Severity.NOTE

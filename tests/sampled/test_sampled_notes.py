@@ -112,3 +112,11 @@ def test_a_profile_without_registers_lowers_nothing(bare: Report, seen: Audit) -
     kept = {f.id for f in bare.findings if f.severity is not Severity.NOTE}
     assert known & kept, "the pair that the good profile confirms is still a finding"
     assert bare.coverage.counts["sampled_cleared"] == 0
+
+
+def test_where_the_samples_without_a_place_are_is_in_the_same_sentence() -> None:
+    recorded = pair(64)  # 1,200 samples with a place
+    for number, (reason, many) in enumerate(((Reason.KERNEL, 200), (Reason.NO_ACCESS, 180), (Reason.OVERWRITTEN, 20))):
+        recorded.samples += [One(0, t, basis=Basis.NONE, reason=reason) for t in ticks(many, start=400 * (number + 1))]
+    (shown,) = [note for note in notes(recorded) if note.startswith("from the profile")]
+    assert "1,600 samples, 75 % placed on bytes (the others: 12 % in the kernel, 11 % not at an access, 1 % " in shown

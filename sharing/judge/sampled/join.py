@@ -30,6 +30,7 @@ from sharing.rules.sampled.base import severity_of
 from sharing.sampled.interval import Share, wilson
 from sharing.sampled.lineuse.use import Concurrency, SampledRun, Totals
 
+CLEARED = "not in this run"  # what the message of a finding says that a profile speaks against
 _JOINED = OF_MEETING | {Verdict.SPLIT_ACCESS}
 
 
@@ -55,7 +56,7 @@ def join(
     run: SampledRun,
     in_functions: InFunctions,
 ) -> tuple[list[Finding], dict[str, int]]:
-    """All findings, and how many were joined, cleared and added."""
+    """All findings, and how many were joined, cleared and added: those count as cleared that say so of themselves."""
     by_line: dict[int, list[Finding]] = {}
     others: list[Finding] = []
     for finding in sampled:
@@ -69,13 +70,18 @@ def join(
             used.add(match.id)
             counts["sampled_joined"] += 1
             others.append(_held(finding, _joined(finding, match), run.totals, in_functions))
-            counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
+            counts["sampled_cleared"] += _is_cleared(finding, others[-1])
             continue
         others.append(_checked(finding, lines, run, in_functions))
-        counts["sampled_cleared"] += others[-1].severity is Severity.NOTE is not finding.severity
+        counts["sampled_cleared"] += _is_cleared(finding, others[-1])
     added = [f for f in sampled if f.id not in used]
     counts["sampled_added"] = len(added)
     return order([*others, *added]), counts
+
+
+def _is_cleared(before: Finding, after: Finding) -> bool:
+    """Whether the profile made a note of it, or says of a note that it is none in this run."""
+    return after.severity is Severity.NOTE and (before.severity is not Severity.NOTE or CLEARED in after.message)
 
 
 def order(findings: Iterable[Finding]) -> list[Finding]:
@@ -248,5 +254,5 @@ def _noted(finding: Finding, text: str) -> Finding:
 
 def _lowered(finding: Finding, text: str) -> Finding:
     return msgspec.structs.replace(
-        _noted(finding, text), severity=Severity.NOTE, message=f"{finding.message} (not in this run: {text})"
+        _noted(finding, text), severity=Severity.NOTE, message=f"{finding.message} ({CLEARED}: {text})"
     )
