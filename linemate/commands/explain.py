@@ -82,7 +82,6 @@ def command(
     inputs = (*(split_part(given)[0] for given in parts), evidence.debug_old, evidence.debug_new, project.path or None)
     document.check(EXPLAIN_EMITTERS, inputs)
     from linemate.debuginfod import find_debug_files
-    from linemate.distribution import are_of_packages, unpacked_as, where_names_are
     from linemate.explaining.run import ExplainRequest, explain
 
     request = ExplainRequest(
@@ -104,6 +103,23 @@ def command(
         unanswered: list[str] = []
         denied = find_debug_files(bare, asked=evidence.debuginfod, say=unanswered.append)
         comparison = explain(request)
+    hints = _where_names_are(comparison, old, new, asked=evidence.debuginfod, denied=denied)
+    if document.output not in (None, "-"):
+        for text in unanswered:
+            common.say(text)
+    if evidence.debuginfod:
+        from linemate.askedinvain import both_from_files
+
+        comparison = both_from_files(comparison)
+    comparison = common.with_notes(comparison, (*unanswered, *hints))
+    document.write(comparison, EXPLAIN_EMITTERS, inputs)
+    return exit_code(comparison, limit)
+
+
+def _where_names_are(comparison: Comparison, old: str, new: str, *, asked: bool, denied: frozenset[str]) -> list[str]:
+    """Notes on the names of files without debug information, one for those that it is the same of."""
+    from linemate.distribution import are_of_packages, unpacked_as, where_names_are
+
     unnamed = [target.path for target in comparison.targets if not target.debug]
     again = shlex.join(["linemate", "explain", "--debuginfod", old, new])
     hints: dict[str, list[str]] = {}
@@ -116,23 +132,13 @@ def command(
         hint = where_names_are(
             path,
             again=again,
-            asked=evidence.debuginfod,
+            asked=asked,
             denied=path in denied,
             then=then,
             several=several,
         )
         hints.setdefault(hint, []).append(path)
-    if document.output not in (None, "-"):
-        for text in unanswered:
-            common.say(text)
-    if evidence.debuginfod:
-        from linemate.askedinvain import both_from_files
-
-        comparison = both_from_files(comparison)
-    notes = [f"{NAMES}{' and '.join(of)}: {hint}" for hint, of in hints.items() if hint]
-    comparison = common.with_notes(comparison, (*unanswered, *notes))
-    document.write(comparison, EXPLAIN_EMITTERS, inputs)
-    return exit_code(comparison, limit)
+    return [f"{NAMES}{' and '.join(of)}: {hint}" for hint, of in hints.items() if hint]
 
 
 def exit_code(comparison: Comparison, limit: Severity | None) -> int:

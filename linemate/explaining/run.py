@@ -91,7 +91,15 @@ def explain(request: ExplainRequest) -> Comparison:
         from sharing.explain.sensitivity import sensitivities
 
         found = msgspec.structs.replace(found, sensitivity=sensitivities(builds.new, size, MAX_SENSITIVE))
-    return _said(found)
+    return _said(msgspec.structs.replace(found, given=_given(request)))
+
+
+def _given(request: ExplainRequest) -> tuple[str, ...]:
+    """What else than files and profiles the comparison was made of, as options that a command to go on repeats."""
+    sides = (("--bench-old", request.bench_old), ("--bench-new", request.bench_new))
+    named = [word for option, files in sides for file in files for word in (option, file)]
+    debug = (("--debug-old", request.debug_old), ("--debug-new", request.debug_new))
+    return (*named, *(word for option, file in debug if file is not None for word in (option, file)))
 
 
 def _said(comparison: Comparison) -> Comparison:

@@ -40,12 +40,14 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
 
 
 def _headline(comparison: Comparison) -> str:
-    told = wording.verdict(comparison)
+    told = [*wording.verdict(comparison), *wording.following(comparison)]
+    told = told or [(text, "") for text in wording.measured_first(comparison)]
     state = " (incomplete: a part of the input failed)" if comparison.incomplete else ""
     old, new = (code(shorten(visible(target_name(t)), NAME_WIDTH)) for t in comparison.targets)
     nothing = "\n".join(f"- {_text(text)}{f': {code(visible(command))}' if command else ''}" for text, command in told)
     nothing = f"{nothing}\n\n" if nothing else ""
-    return f"### linemate: {wording.heading(comparison)}{state}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."
+    heading = f"### linemate: {wording.heading(comparison)}{state}"
+    return f"{heading}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."
 
 
 def _cause(number: int, cause: Cause) -> list[str]:

@@ -16,17 +16,20 @@ from reports.options import RenderOptions
 from reports.page import NAME_WIDTH
 from reports.wording import target_name, target_text
 from sharing.model.comparison import Cause, Comparison
+from sharing.model.linkage import is_table_of_class
 
 NAMES_SHOWN = 8
 CHANGES_SHOWN = 400  # a page has room for what a terminal has not
 RUNS_SHOWN = 200
+OPEN = 20  # rows of a table; a longer one is folded
 
 
 def render(comparison: Comparison, options: RenderOptions) -> str:
     """The page.  Without ``options.summary`` the causes only."""
     counts = comparison.coverage.counts
     runs = wording.moved_runs(comparison)[:RUNS_SHOWN]
-    told = [f"{text}: {command}" if command else text for text, command in wording.verdict(comparison)]
+    told = [text for text, _ in wording.verdict(comparison)] or list(wording.measured_first(comparison))
+    told = [*filter(None, (wording.doubt(comparison),)), *told]
     return render_page(
         "explain.html.j2",
         ("look.css", "explain.css"),
@@ -35,13 +38,16 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
         title=wording.heading(comparison),
         targets=[(visible(target_name(t)), visible(target_text(t))) for t in comparison.targets],
         matched=wording.matched(comparison),
-        notes=[visible(note) for note in (*told, *comparison.coverage.notes)],
+        told=[visible(text) for text in told],
+        following=[(visible(text), visible(command)) for text, command in wording.following(comparison)],
+        measured=[(visible(wording.conditions(m)), wording.measured(m)) for m in comparison.measurements],
+        notes=[visible(note) for note in comparison.coverage.notes],
         incomplete=comparison.incomplete,
         causes=[_cause(comparison, cause) for cause in comparison.causes],
         ruled_out=[(r.kind.value, visible(r.why)) for r in comparison.ruled_out]
         + [(f"{r.kind.value} not", visible(r.why)) for r in comparison.not_ruled_out],
         sections=[(visible(section), picture) for section, picture in section_pictures(comparison)],
-        tables=[table for table in _tables(comparison) if table["rows"]],
+        tables=[{"long": len(table["rows"]) > OPEN, **table} for table in _tables(comparison) if table["rows"]],
         runs=[
             (
                 visible(run.section),
@@ -52,6 +58,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
             )
             for run in runs
         ],
+        long_runs=len(runs) > OPEN,
         more_runs=wording.number_of_runs(comparison) - len(runs),
         more_changes=counts.get("changes", 0) - min(len(comparison.changes), CHANGES_SHOWN),
         version=options.version,
@@ -93,18 +100,19 @@ def _tables(comparison: Comparison) -> list[dict[str, Any]]:
             "rows": [(p.kind.value, visible(p.name), visible(p.event), wording.share(p)) for p in comparison.places],
         },
         {
-            "title": "Measured",
-            "rows": [(visible(wording.conditions(m)), wording.measured(m)) for m in comparison.measurements],
-        },
-        {
             "title": "What an insertion elsewhere would do to the busiest pairs of the new build",
             "rows": [(visible(s.first), visible(s.second), wording.sensitive(s)) for s in comparison.sensitivity],
         },
-        {
-            "title": "Variables that changed",
-            "rows": [
-                (c.kind.value, visible(c.name), visible(wording.change(c)), visible(c.source))
-                for c in comparison.changes[:CHANGES_SHOWN]
-            ],
-        },
+        _changed("Variables that changed", comparison, tables=False),
+        _changed("Virtual tables and type information of classes that changed", comparison, tables=True),
     ]
+
+
+def _changed(title: str, comparison: Comparison, *, tables: bool) -> dict[str, Any]:
+    """Those that are tables of classes, which compilers make, or all others; many are folded."""
+    rows = [
+        (c.kind.value, visible(c.name), visible(wording.change(c)), visible(c.source))
+        for c in comparison.changes[:CHANGES_SHOWN]
+        if is_table_of_class(c.name) == tables
+    ]
+    return {"title": title, "rows": rows, "long": tables or len(rows) > OPEN}

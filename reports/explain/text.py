@@ -1,4 +1,4 @@
-"""The comparison for a terminal: the answer in its first lines, then what it rests on, the two files last.
+"""The comparison for a terminal: the answer on its first screen, then what it rests on, the two files last.
 
 Owns the order and the columns of that page; wrapping and colours are those of the other text reports.
 """
@@ -13,6 +13,7 @@ from reports.options import RenderOptions
 from reports.styled import INDENT, MIN_WIDTH, NAME_WIDTH, Line, paint, wrapped
 from reports.text import target_lines
 from sharing.model.comparison import Cause, CauseKind, ChangeKind, Comparison, LineMates, SymbolChange
+from sharing.model.linkage import is_table_of_class
 from sharing.model.plural import count
 
 # A terminal gets what explains the answer; the other formats hold the lists.
@@ -22,6 +23,8 @@ MOVED_SHOWN = 4
 EVIDENCE_SHOWN = 5
 CHANGES_SHOWN = 8
 RUNS_SHOWN = 6
+TABLES = "virtual tables and type names"
+CAUSES_AT_A_GLANCE = 5
 RUNS_OF_NO_CAUSE = 3  # where nothing is likely
 _STYLE = {
     CauseKind.LAYOUT: "bold red",
@@ -36,13 +39,14 @@ _STYLE = {
 def render(comparison: Comparison, options: RenderOptions) -> str:
     """The comparison as text; without ``options.summary`` the causes only."""
     width = max(options.width, MIN_WIDTH)
-    lines = list(_verdict(comparison, width, summary=options.summary))
-    unlikely = options.summary and bool(wording.verdict(comparison))
-    sections = [_details(number, cause, width) for number, cause in _told(comparison) if not unlikely]
-    if options.summary:
+    unlikely = bool(wording.verdict(comparison))
+    details = [] if unlikely else [_details(number, cause, width) for number, cause in _told(comparison)]
+    if not options.summary:
+        sections = [_causes(comparison, width), *details]
+    else:
         sections = [
-            *sections,
-            _all_elsewhere(width) if unlikely else iter(()),
+            _short(comparison, width) if unlikely else _verdict(comparison, width),
+            *([_in_full(comparison, width), _names(comparison, width)] if unlikely else details),
             _ruled_out(comparison, width),
             _profile(comparison),
             _places(comparison),
@@ -52,41 +56,72 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
             _runs(comparison, width, RUNS_OF_NO_CAUSE if unlikely else RUNS_SHOWN),
             _compared(comparison, width),
         ]
+    lines: list[Line] = []
     for section in sections:
         rows = list(section)
         if rows:
-            lines += [[], *rows]
+            lines += [*([[]] if lines else []), *rows]
     return paint(lines, color=options.color)
 
 
-def _verdict(comparison: Comparison, width: int, *, summary: bool) -> Iterator[Line]:
-    """The answer: every cause in a sentence, best first; before all, whether the two can be compared."""
-    if doubt := wording.doubt(comparison):
-        yield from wrapped(visible(doubt), width, "", style="bold yellow")
-    told = wording.verdict(comparison) if summary else ()
-    for text, command in told:
+def _short(comparison: Comparison, width: int) -> Iterator[Line]:
+    """Where nothing is likely: that, each cause on a line, and what to do next.  It stands alone on a screen."""
+    yield from _doubt(comparison, width)
+    for text, _ in wording.verdict(comparison):
+        yield from wrapped(visible(text), width, "", hang=2, style="bold")
+    told = list(enumerate(comparison.causes, 1))
+    shown = told if len(told) <= CAUSES_AT_A_GLANCE else told[: CAUSES_AT_A_GLANCE - 1]
+    for number, cause in shown:
+        text = f"{number}  {visible(sentence(wording.glance(cause)))}"
+        yield [(text if len(text) <= width else f"{text[: width - 1].rstrip()}…", "")]
+    yield from _more(len(told) - len(shown), "cause")
+    yield from _kinds_ruled_out(comparison, width)
+    for text, command in wording.following(comparison):
         yield from wrapped(f"{text}:" if command else visible(text), width, "", hang=2, style="bold")
         if command:  # on a line of its own, to be copied
             yield [(INDENT + visible(command), "")]
-    first = (*wording.names(comparison), *filter(None, ("" if told else wording.unmatched(comparison),)))
-    for note in first if summary else ():
+
+
+def _verdict(comparison: Comparison, width: int) -> Iterator[Line]:
+    """The answer: every cause in a sentence, best first; before all, whether the two can be compared."""
+    yield from _doubt(comparison, width)
+    for text in wording.measured_first(comparison):
+        yield from wrapped(visible(text), width, "", hang=2, style="bold")
+    yield from _names(comparison, width)
+    if note := wording.unmatched(comparison):
         yield from wrapped(visible(note), width, "", hang=2, style="yellow")
+    yield from _causes(comparison, width)
+    yield from _kinds_ruled_out(comparison, width)
+
+
+def _doubt(comparison: Comparison, width: int) -> Iterator[Line]:
+    if doubt := wording.doubt(comparison):
+        yield from wrapped(visible(doubt), width, "", style="bold yellow")
+
+
+def _names(comparison: Comparison, width: int) -> Iterator[Line]:
+    for note in wording.names(comparison):
+        yield from wrapped(visible(note), width, "", hang=2, style="yellow")
+
+
+def _causes(comparison: Comparison, width: int) -> Iterator[Line]:
     for number, cause in enumerate(comparison.causes, 1):
-        if cause.improves and told:
-            continue  # what got better explains nothing either
         if cause.kind is CauseKind.NONE:
             yield [("NO CAUSE FOUND", _STYLE[cause.kind])]
         else:
             yield [(f"{number}  {cause.kind.value.upper()}", _STYLE[cause.kind]), (f"  {wording.title(cause)}", "")]
         yield from wrapped(visible(sentence(cause.summary)), width, INDENT)
+
+
+def _kinds_ruled_out(comparison: Comparison, width: int) -> Iterator[Line]:
     better = {cause.kind for cause in comparison.causes if cause.improves}
     kinds = [r.kind.value + (" as a slowdown" if r.kind in better else "") for r in comparison.ruled_out]
-    if summary and kinds and comparison.causes[0].kind is not CauseKind.NONE:
+    if kinds and comparison.causes[0].kind is not CauseKind.NONE:
         yield from wrapped(f"ruled out: {', '.join(kinds)}", width, "", hang=2)
     if comparison.causes[0].kind is not CauseKind.NONE:
         for ruled in comparison.not_ruled_out:
             yield from wrapped(f"not ruled out: {ruled.kind.value}, {visible(ruled.why)}", width, "", hang=2)
-    if summary and comparison.incomplete:
+    if comparison.incomplete:
         yield from wrapped("incomplete: a part of the input failed, see the notes", width, "", style="bold yellow")
 
 
@@ -97,8 +132,9 @@ def _told(comparison: Comparison) -> Iterator[tuple[int, Cause]]:
             yield number, cause
 
 
-def _all_elsewhere(width: int) -> Iterator[Line]:
-    yield from wrapped("evidence of these, and how to confirm or refute each: -o FILE.html, .md or .json", width, "")
+def _in_full(comparison: Comparison, width: int) -> Iterator[Line]:
+    yield [("the causes in full; evidence, and how to confirm or refute each: -o FILE.html, .md or .json", "bold")]
+    yield from _causes(comparison, width)
 
 
 def _compared(comparison: Comparison, width: int) -> Iterator[Line]:
@@ -211,9 +247,15 @@ def _sensitivity(comparison: Comparison, width: int) -> Iterator[Line]:
 
 
 def _changes(comparison: Comparison) -> Iterator[Line]:
-    """The busiest; of several that went from one section to another the first stands for all, listed or not."""
+    """The busiest; of several that went from one section to another the first stands for all, listed or not.
+
+    So does one of the tables of classes.
+    """
     groups: dict[tuple[str, str] | int, list[SymbolChange]] = {}
+    tables = [one for one in comparison.changes if is_table_of_class(one.name)]
     for one in comparison.changes:
+        if is_table_of_class(one.name):
+            continue
         moved = one.kind is ChangeKind.MOVED
         groups.setdefault((one.old_section, one.new_section) if moved else id(one), []).append(one)
     went: dict[tuple[str, str] | int, int] = {
@@ -229,7 +271,13 @@ def _changes(comparison: Comparison) -> Iterator[Line]:
         )
         for first, others in shown
     ]
-    total = comparison.coverage.counts.get("changes", 0) - sum(others for _, others in shown)
+    counts = comparison.coverage.counts
+    total = counts.get("changes", 0) - sum(others for _, others in shown)
+    if number := max(counts.get("changes_of_class_tables", 0), len(tables)):
+        rows.append(
+            ("of classes", f"{count(number, 'virtual table or type name', TABLES)}", "made by the compiler", "")
+        )
+        total -= number - 1
     return _table("variables that changed", rows, total, "change")
 
 

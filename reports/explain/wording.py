@@ -36,6 +36,7 @@ MOVED_SHOWN = 6
 EVIDENCE_SHOWN = 8
 MEASURED_SHOWN = 12
 CONTRIBUTIONS_SHOWN = 4
+NOTHING_EXPLAINS = "nothing found here explains a slower program"
 FEW = 20  # one of so many variables or functions that are in one build alone is no news
 
 
@@ -98,41 +99,82 @@ def heading(comparison: Comparison) -> str:
     return "no likely cause" if verdict(comparison) else f"first suspect: {first.value}"
 
 
+def slower(comparison: Comparison) -> str:
+    """What measurements say of a loss, in words; "" where they show none."""
+    if comparison.loss:
+        return f"measured slower: {comparison.loss}"
+    if not comparison.loss_seen:
+        return ""
+    runs = f"{comparison.runs_needed} runs of each build tell" if comparison.runs_needed else "more runs tell"
+    once = all(one.repetitions == (1, 1) for one in comparison.measurements)
+    return f"slower, but measured {'once' if once else 'too few times'}: {comparison.loss_seen}; {runs} it from chance"
+
+
+def measured_first(comparison: Comparison) -> tuple[str, ...]:
+    """The sentences on measurements that stand before all causes."""
+    return tuple(text for text in (slower(comparison), comparison.by_level) if text)
+
+
 def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     """That nothing found is likely to make a program slower, and why; then what to do next: (sentence, command)."""
     if any(cause.kind is CauseKind.NONE or cause.strength >= POSSIBLE_FROM for cause in comparison.causes):
         return ()
-    files = shlex.join(target.path for target in comparison.targets)
     bare = not all(target.debug for target in comparison.targets)
-    sampled = bool(comparison.profile or comparison.places or comparison.coverage.counts.get(SAMPLES_NEW))
     why = [unmatched(comparison).partition(";")[0]] if unmatched(comparison) else []
     why += ["no names: the files have no debug information"] if bare else []
     counts = comparison.coverage.counts
     seen = (
         f"in {counts.get(SAMPLES_OLD, 0):,} and {counts.get(SAMPLES_NEW, 0):,} samples no line of memory became dearer"
     )
-    why += [seen if sampled else "no profile says where time goes"]
+    why += [seen if _sampled(comparison) else "no profile says where time goes"]
     reason = f" ({'; '.join(why)})" if why else ""
-    slower = f"measured slower: {comparison.loss}; nothing found here explains it"
-    out = [(f"{slower if comparison.loss else 'nothing found here explains a slower program'}{reason}", "")]
+    loss = slower(comparison)
+    out = [(f"{f'{loss}; nothing found here explains it' if loss else NOTHING_EXPLAINS}{reason}", "")]
+    out += [(comparison.by_level, "")] if comparison.by_level else []
     if any(cause.kind is CauseKind.LAYOUT and not cause.improves for cause in comparison.causes):
         out.append(("memory layout: unlikely to be the cause, and not ruled out: what moved is below", ""))
+    return tuple(out)
+
+
+def following(comparison: Comparison) -> tuple[tuple[str, str], ...]:
+    """What to do next where nothing found is likely: (sentence, command); nothing where something is."""
+    if not verdict(comparison):
+        return ()
+    files = shlex.join(target.path for target in comparison.targets)
+    bare = not all(target.debug for target in comparison.targets)
+    out = []
+    if comparison.loss_seen and comparison.runs_needed:
+        more = f"next: measure each build {comparison.runs_needed} times, in turns"
+        out.append((f"{more} (repeat --bench-old and --bench-new)", ""))
     asked = any(said in note for note in comparison.coverage.notes for said in (NO_ANSWER, NOTHING_THERE))
     names = "--debug-old FILE --debug-new FILE" if asked else "--debuginfod"
     sentence = "next, for names, with what the note below says" if asked else "next, for names"
-    out += [(sentence, f"linemate explain {names} {files}")] if bare else []
-    if not sampled:
+    named = f"{names} " if bare and not (asked and "--debug-old" in comparison.given) else ""
+    named += f"{shlex.join(comparison.given)} " if comparison.given else ""
+    out += [(sentence, f"linemate explain {named}{files}")] if bare else []
+    if comparison.measurements and not any(word.startswith("--bench") for word in comparison.given):
+        named += "--bench-old FILE --bench-new FILE "
+    if not _sampled(comparison):
         kernel = any(target.kind.startswith("kernel") for target in comparison.targets)
         which = comparison.processes if len(comparison.processes) == len(comparison.targets) else ("PID", "PID")
         old, new = ("--duration 30" if kernel else f"--pid {one} --duration 30" for one in which)
-        named = f"{names} " if bare else ""
-        named += "--bench-old FILE --bench-new FILE " if comparison.measurements else ""
+        load = f"a load of {comparison.load}" if comparison.load else "a load"
         out += [
-            ("next, under a load, while the old build runs", f"linemate record -o old.data {old}"),
+            (f"next, under {load}, while the old build runs", f"linemate record -o old.data {old}"),
             ("and while the new build runs", f"linemate record -o new.data {new}"),
             ("then", f"linemate explain {named}--samples-old old.data --samples-new new.data {files}"),
         ]
     return tuple(out)
+
+
+def _sampled(comparison: Comparison) -> bool:
+    return bool(comparison.profile or comparison.places or comparison.coverage.counts.get(SAMPLES_NEW))
+
+
+def glance(cause: Cause) -> str:
+    """A cause on a line: kind, likelihood, and as much of its sentence as there is room for."""
+    better = ", an improvement" if cause.improves else ""
+    return f"{cause.kind.value} ({_likelihood(cause.strength)}, {cause.strength:.2f}{better}): {cause.summary}"
 
 
 def pair(mates: LineMates) -> str:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.explain import numbers
+from sharing.explain.bylevels import growth_of, loss_at, sentence, told_by_conditions, weighed
 from sharing.explain.causes.base import ranked
 from sharing.explain.contention import of_machine
 from sharing.explain.joint import MOST, adjusted, least_chance, needed, overall
@@ -168,12 +169,8 @@ def with_measurements(
     cells = compare_measurements(old, new, share=share)
     if not cells:
         notes.append("measurements: the two have no metric under equal conditions in common")
-    changed = [c for c in cells if c.effect.significant]
-    notes += [_words(change) for change in changed[:MAX_NOTES]]
-    for change in whole:
-        if change.effect.significant and not any(c.metric == change.metric for c in changed):
-            notes.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
-            changed.append(change)
+    changed, said = _changed(cells, whole)
+    notes += said
     loss = loss_of(((c.metric, _called(c), c.effect) for c in (*whole, *cells) if _decides(c, whole)), matters)
     unclear = list(dict.fromkeys(c.metric for c in changed if kind_of_metric(c.metric) is Kind.UNKNOWN))
     if unclear:
@@ -194,7 +191,12 @@ def with_measurements(
         causes = ranked(_no_slower(c, loss) for c in causes)
     elif loss.answer is Answer.LOSS:
         causes = _slower(causes, loss, whole=_recognised(comparison))
-    elif loss.answer is Answer.INCONCLUSIVE and loss.effect is not None and not unclear:
+    ours = loss.answer is not Answer.NONE and not (causes and causes[0].summary.startswith(SAME_BUILD))
+    growth = growth_of(cells) if ours else None
+    if growth is not None:
+        causes = weighed(causes, growth)
+    seen, runs = _seen_once(cells, matters) if ours and loss.answer is not Answer.LOSS else ("", 0)
+    if loss.answer is Answer.INCONCLUSIVE and loss.effect is not None and not unclear:
         notes.append(
             f"inconclusive: a loss of up to {100 * loss.worst:.1f}% is not excluded ({loss.name}: "
             f"{_percent(loss.effect)}); repeat the measurement more often"
@@ -204,8 +206,46 @@ def with_measurements(
         causes=causes,
         coverage=msgspec.structs.replace(comparison.coverage, notes=tuple(notes)),
         measurements=tuple(_measured(c) for c in listed),
-        loss=f"{loss.name} {_percent(loss.effect)}" if loss.answer is Answer.LOSS and loss.effect else "",
+        loss=_told(loss, whole, cells) if loss.answer is Answer.LOSS else "",
+        loss_seen=seen,
+        runs_needed=runs,
+        by_level=sentence(growth, causes) if growth is not None else "",
+        load=growth.load if growth is not None else "",
     )
+
+
+def _told(loss: Loss, whole: Sequence[BenchChange], cells: Sequence[BenchChange]) -> str:
+    """A loss in words: under each of its conditions where there are several, since their mean is that of none."""
+    if loss.effect is None:
+        return ""
+    metric = next((c.metric for c in (*whole, *cells) if c.effect is loss.effect), loss.name)
+    if apart := told_by_conditions(cells, metric):
+        low, high = loss.effect.low or 0.0, loss.effect.high or 0.0
+        where = "over all" if loss.name == metric else loss.name
+        return f"{apart} (95 %: {where} {100 * low:+.1f}% to {100 * high:+.1f}%)"
+    return f"{loss.name} {_percent(loss.effect)}"
+
+
+def _seen_once(cells: Sequence[BenchChange], matters: float) -> tuple[str, int]:
+    """The largest loss in figures that are too few to say, in words, and how many runs of each build would say."""
+    few = [c for c in cells if (c.effect.p is None or c.needed) and (is_work(c.metric) or is_time(c.metric))]
+    lost = max(few, key=lambda c: (loss_at(c) >= matters, is_work(c.metric), loss_at(c)), default=None)
+    if lost is None or loss_at(lost) < matters:
+        return "", 0
+    conditions = sum(c.metric == lost.metric for c in cells)
+    runs = max((c.needed for c in few), default=0) or needed(conditions, 0.5 if conditions > 1 else 1.0)
+    return told_by_conditions(cells, lost.metric) or f"{_called(lost)} {100 * lost.effect.change:+.1f}%", runs
+
+
+def _changed(cells: Sequence[BenchChange], whole: Sequence[BenchChange]) -> tuple[list[BenchChange], list[str]]:
+    """What changed by more than chance, one by one, else over all conditions; and that in words."""
+    changed = [c for c in cells if c.effect.significant]
+    said = [_words(change) for change in changed[:MAX_NOTES]]
+    for change in whole:
+        if change.effect.significant and not any(c.metric == change.metric for c in changed):
+            said.append(f"{change.metric}, over all conditions: {_percent(change.effect)}")
+            changed.append(change)
+    return changed, said
 
 
 def _against_bouncing(cause: Cause, signature: Signature) -> Cause:

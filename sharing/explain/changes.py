@@ -16,14 +16,19 @@ from sharing.explain.identity import Ids, Objects
 from sharing.explain.match import MatchBasis, Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import ChangeKind, SectionMove, SymbolChange
+from sharing.model.linkage import is_table_of_class
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The first changes, how many there are in all, and of all of them which sections were left for which."""
+    """The first changes, how many there are in all, and of all of them which sections were left for which.
+
+    ``tables`` is how many of all are tables of classes, which compilers make: they come last.
+    """
 
     shown: tuple[SymbolChange, ...] = ()
     total: int = 0
+    tables: int = 0
     between: tuple[SectionMove, ...] = ()
 
 
@@ -57,9 +62,17 @@ def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) 
     size_old, size_new = _sizes(old, a), _sizes(new, b)
     resized = kind == kinds.index(ChangeKind.RESIZED)
     bytes_ = np.where(resized, np.abs(size_new - size_old), np.where(b >= 0, size_new, size_old))
-    order = np.lexsort((b, a, kind, -bytes_, -_busy(activity, len(new))[b]))
+    tables = _tables(old, a, new, b)
+    order = np.lexsort((b, a, kind, -bytes_, -_busy(activity, len(new))[b], tables))
     shown = tuple(_change(kinds[int(kind[i])], old, int(a[i]), new, int(b[i])) for i in order[:limit])
-    return Changes(shown, len(order), _between(old, row_old[section], new, row_new[section]))
+    return Changes(shown, len(order), int(tables.sum()), _between(old, row_old[section], new, row_new[section]))
+
+
+def _tables(old: Objects, one: Ids, new: Objects, other: Ids) -> npt.NDArray[np.bool_]:
+    """Which of the changed are tables of classes, by their names on the side that has them."""
+    sides = zip(one.tolist(), other.tolist(), strict=True)
+    names = (new.label(b) if b >= 0 else old.label(a) for a, b in sides)
+    return np.fromiter((is_table_of_class(name) for name in names), bool, len(one))
 
 
 def _between(old: Objects, one: Ids, new: Objects, other: Ids) -> tuple[SectionMove, ...]:

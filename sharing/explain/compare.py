@@ -200,7 +200,7 @@ def document(builds: Builds, macro: str = "", read_behind: Callable[[Builds], Be
         command="explain",
         targets=(target_of(builds.old.image, builds.line_size), target_of(builds.new.image, builds.line_size)),
         coverage=Coverage(
-            {} if others else _counts(builds, found.total),
+            {} if others else _counts(builds, found),
             (
                 *_notes(builds, two=bool(others)),
                 *(n for v in verdicts for n in v.notes),
@@ -233,10 +233,11 @@ def _with_root(cause: Cause, reach: frozenset[CauseKind]) -> Cause:
     return msgspec.structs.replace(cause, follows=None)
 
 
-def _counts(builds: Builds, number_of_changes: int) -> dict[str, int]:
+def _counts(builds: Builds, found: Changes) -> dict[str, int]:
     """What the lists of the document were cut from."""
     return {
-        "changes": number_of_changes,
+        "changes": found.total,
+        "changes_of_class_tables": found.tables,
         "runs": len(builds.shifts.runs),
         "runs_moved": int((builds.shifts.runs["shift"] != 0).sum()),
         "variables_moved": int((builds.shifts.shift != 0).sum()),

@@ -74,6 +74,33 @@ COLLAPSED: Annotated[
 SWITCHES_ROSE: Annotated[
     float, About("context switches over those before", Origin.CHOSEN, "from here on, with more idle time, threads wait")
 ] = 1.3
+# How a loss goes with the number of threads (``bylevels``).
+GROWS_LEVELS: Annotated[
+    int, About("levels", Origin.CHOSEN, "where repetitions do not tell the first from the last: two are no trend")
+] = 3
+GROWS_LEAST: Annotated[
+    float, About("relative loss at most threads", Origin.CHOSEN, "less is too near MATTERS to be a trend")
+] = 0.05
+GROWS_LEAST_ONCE: Annotated[
+    float, About("the same of figures measured once", Origin.CHOSEN, "single runs differ by some percent by chance")
+] = 0.1
+GROWS_FROM: Annotated[
+    float,
+    About("share of the loss at most threads", Origin.CHOSEN, "that the fewest have at most: else they lose as well"),
+] = 1 / 3
+GROWS_SLACK: Annotated[
+    float, About("share of the loss at most threads", Origin.CHOSEN, "by which a level in between may fall back")
+] = 0.1
+GROWS_RAISES: Annotated[
+    float,
+    About("share of what a cause's strength lacks to 1", Origin.CHOSEN, "as RAISED_BY_ONE: of its kind, not of itself"),
+] = 0.25
+GROWS_UNSURE: Annotated[
+    float, About("share of what both do", Origin.CHOSEN, "where repetitions do not tell the ends apart")
+] = 0.5
+GROWS_LOWERS: Annotated[
+    float, About("factor of a cause's strength", Origin.CHOSEN, "of code: it may be what makes threads wait")
+] = 0.7
 CONTENDED: Annotated[
     float,
     About("share of all samples", Origin.CHOSEN, "that locks and counts gained: less is no loss that matters"),

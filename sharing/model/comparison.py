@@ -300,6 +300,9 @@ class Comparison(msgspec.Struct, frozen=True):
     sampled and measured, the clearest change first.  ``incomplete``: a part of an input failed; the notes say which.
     ``not_ruled_out`` are kinds of cause that nothing speaks for and that too little was recognised to exclude.
     ``loss`` is what measurements show to be worse by more than chance, in words; empty where nothing is.
+    ``loss_seen`` is what is worse in measurements too few to exclude chance; ``runs_needed`` of each build would
+    exclude it.  ``by_level``: that a loss grows with the number of threads, and what this speaks for;
+    ``load`` is the level at which it is largest.  ``given`` are options of the call that commands to go on repeat.
     ``section_moves`` counts those of all changes that went from one section to another, the most first.
     ``processes``: a shell's words for the old and the new build while they run; empty where not both are servers.
     """
@@ -325,6 +328,11 @@ class Comparison(msgspec.Struct, frozen=True):
     processes: tuple[str, ...] = ()
     loss: str = ""
     section_moves: tuple[SectionMove, ...] = ()
+    loss_seen: str = ""
+    runs_needed: int = 0
+    by_level: str = ""
+    load: str = ""
+    given: tuple[str, ...] = ()
 
 
 class SegmentTrait(msgspec.Struct, frozen=True):

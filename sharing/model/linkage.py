@@ -50,3 +50,13 @@ class Languages:
         if image.variables["flags"][variable] & VariableFlag.RECOVERED:
             return image.language
         return "Rust" if any(map(is_rust, image.aliases.get(variable, ()))) else ""
+
+
+# What compilers make for each class of C++, by readable names and by those of the Itanium C++ ABI (5.1.4.1).
+_OF_CLASSES = ("vtable for ", "construction vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ")
+_OF_CLASSES_LINKED = ("_ZTV", "_ZTC", "_ZTT", "_ZTI", "_ZTS")
+
+
+def is_table_of_class(name: str) -> bool:
+    """Whether a variable is a virtual table or type information, which no source declares."""
+    return name.startswith(_OF_CLASSES) or name.startswith(_OF_CLASSES_LINKED)

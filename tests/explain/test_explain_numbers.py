@@ -43,6 +43,7 @@ from sharing.model.instructions import INSTRUCTION_DTYPE
 from sharing.model.profile import Heat
 from tests.builders.image import BSS, Builder, threads
 from tests.builders.recorded import Recorded, attribution, ticks
+from tests.explain import test_explain_bylevels as trends
 from tests.explain.layouts import Var, laid
 from tests.explain.test_explain_added import ADD, COUNTS, LOAD, RETURN, only
 from tests.explain.test_explain_suspects import asked, needing
@@ -448,6 +449,7 @@ ROWS: list[Row] = [
     ("BUSY_FUNCTIONS", 0, changed),
     ("BUSY_DECADES", -3.0, changed),
     ("FETCH_BYTES", 8, lambda: of_code(shift=16)),
+    *trends.NUMBERS,
 ]
 
 

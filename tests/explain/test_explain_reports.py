@@ -198,6 +198,8 @@ def test_a_doubt_about_the_files_comes_before_any_answer() -> None:
         found = explain(old, new, default_knowledge(), ExplainOptions())
         first = EXPLAIN_EMITTERS["text"].render(found, RenderOptions()).splitlines()[0]
         assert ("are they builds of one program" in first) == doubted
+        top = EXPLAIN_EMITTERS["html"].render(found).partition("<details")[0]
+        assert ("are they builds of one program" in top) == doubted
 
 
 def test_a_library_is_not_run_by_itself() -> None:
@@ -271,7 +273,7 @@ def test_what_is_unlikely_has_its_evidence_in_other_formats() -> None:
         one = msgspec.structs.replace(made, causes=causes)
         text = EXPLAIN_EMITTERS["text"].render(one, RenderOptions(width=200))
         assert ("  confirm" in text) == told
-        assert ("evidence of these, and how to confirm or refute each: -o FILE.html" in text) != told
+        assert ("evidence, and how to confirm or refute each: -o FILE.html" in text) != told
         assert "confirm" in EXPLAIN_EMITTERS["html"].render(one)
 
 
