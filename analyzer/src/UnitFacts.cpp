@@ -2,7 +2,8 @@
 //
 // Owns the passes over a parsed unit and the document they make.  Bodies of
 // functions in system headers are skipped: what those touch is named by the
-// knowledge rows.
+// knowledge rows.  Those of templates are not: the program's own templates that
+// only they use (std::make_unique, a container) would not be instantiated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +40,8 @@ public:
 
   bool shouldSkipFunctionBody(Decl *D) override {
     SourceManager &SM = D->getASTContext().getSourceManager();
-    return SM.isInSystemHeader(SM.getExpansionLoc(D->getLocation()));
+    return !D->isTemplated() &&
+           SM.isInSystemHeader(SM.getExpansionLoc(D->getLocation()));
   }
 
   void HandleTranslationUnit(ASTContext &Context) override;
