@@ -16,21 +16,25 @@ Use instead: an allocation that knows the alignment.
 
     struct queue *q = aligned_alloc(_Alignof(struct queue), sizeof *q);
 
-In C++, `new` does so since C++17 (compile with -std=c++17 or later), and so do std::make_unique and the containers.
+In C++, `new` does so since C++17 (compile with -std=c++17 or later), and so do std::make_unique and the containers;
+before it, what a std::vector holds counts as allocated by one that does not know.  A wrapper of the project promises
+what malloc does where its definition is seen to call malloc; what is not seen of one may align, and is low.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sharing.model.arch import target_architecture
-from sharing.model.facts import AllocationFact, RecordFacts
+from sharing.model.facts import CALL_COLUMNS, AllocationFact, RecordFacts
 from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
 from sharing.source.declarations import language, shown_name, source_position, synchronises
 from sharing.source.program import Defined, Program
 
 MAX_PLACES = 6
+_Place = tuple[AllocationFact, str, str, int]  # the function that allocates, where, what is promised
 # Slabs of these allocators have sizes that are multiples of the alignment of any type that fits them: since Linux 5.4
 # kmalloc aligns sizes that are a power of two to themselves, and the caches between (96, 192) to their own divisor.
 _SLABS = (
@@ -46,7 +50,12 @@ _SLABS = (
     "devm_k",
     "memblock_",  # is told the alignment
 )
-_MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray", "new", "new[]", "operator new", "operator new[]"})
+_C_MALLOCS = frozenset({"malloc", "calloc", "realloc", "reallocarray"})
+_MALLOCS = _C_MALLOCS | {"new", "new[]", "operator new", "operator new[]", "make_unique", "make_shared", "allocator"}
+_CONTAINERS = ("std::vector<", "std::deque<")
+_STANDARD = re.compile(r"(?:c|gnu)\+\+(\d\w)")
+_ALIGNED_NEW = "17"
+_OLD = ("98", "03", "0x")  # C++ of before 2011
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
@@ -63,8 +72,44 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             files = program.units[defined.unit].files
             where = f"{files[fact.file]}:{fact.line}:{fact.column}" if 0 <= fact.file < len(files) else ""
             found.setdefault(record.facts.key, []).append((fact, defined.facts.name, where, promised))
+    for key, place in _in_containers(program):
+        found.setdefault(key, []).append(place)
+    wrappers = _wrappers(program) if found else frozenset()
     for key, places in found.items():
-        yield _draft(program, ctx, program.records[key], places)
+        yield _draft(program, ctx, program.records[key], places, wrappers)
+
+
+def _in_containers(program: Program) -> Iterator[tuple[str, _Place]]:
+    """Keys of records that a container of before C++17 holds by an allocator that is told no alignment."""
+    aligned: dict[str, Defined[RecordFacts]] = {
+        d.facts.name: d for d in program.records.values() if d.facts.align > _default_alignment(program, d.unit)
+    }
+    for held in program.records.values() if aligned else ():
+        name = held.facts.name
+        start = next((c for c in _CONTAINERS if name.startswith(c)), None)
+        inner = aligned.get(name[len(start) : -1]) if start else None
+        if inner is not None and _before_aligned_new(program.units[held.unit].standard):
+            fact = AllocationFact("std::allocator", 0, 0, -1, 0, 0)
+            yield inner.facts.key, (fact, name, "", _default_alignment(program, held.unit))
+
+
+def _before_aligned_new(standard: str) -> bool:
+    year = _STANDARD.fullmatch(standard)
+    return year is not None and (year.group(1) in _OLD or year.group(1) < _ALIGNED_NEW)
+
+
+def _wrappers(program: Program) -> frozenset[str]:
+    """Unqualified names of functions that are seen to hand on what malloc gives, in all their definitions."""
+    calls: dict[str, list[set[str]]] = {}
+    for defined in program.functions.values():
+        rows = defined.facts.calls
+        symbols = {program.symbol(defined.unit, s) for s in rows[:: len(CALL_COLUMNS)] if s >= 0}
+        calls.setdefault(_unqualified(defined.facts.name), []).append(symbols & _C_MALLOCS)
+    return frozenset(name for name, called in calls.items() if all(called))
+
+
+def _unqualified(name: str) -> str:
+    return name.partition("<")[0].rpartition("::")[2]
 
 
 def aligns_itself(fact: AllocationFact) -> bool:
@@ -82,16 +127,18 @@ def _draft(
     program: Program,
     ctx: SourceContext,
     record: Defined[RecordFacts],
-    places: list[tuple[AllocationFact, str, str, int]],
+    places: list[_Place],
+    wrappers: frozenset[str],
 ) -> SourceDraft:
     facts = record.facts
     fact, function, where, promised = min(places, key=lambda p: p[3])
     spoken = language(program, record.unit)
     name = shown_name(facts)
     more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    at = f"{function} ({_short(where)})" if where else function
     kind = synchronises_record(program, record, ctx)
-    # What a wrapper of the project promises is not written anywhere: most hand on what malloc gives.
-    known = any(p[0].api.rpartition("::")[2] in _MALLOCS or p[0].guarantee for p in places)
+    # What a wrapper promises that is not seen is not written anywhere: most hand on what malloc gives.
+    known = any((api := p[0].api.rpartition("::")[2]) in _MALLOCS or api in wrappers or p[0].guarantee for p in places)
     severity = Severity.MEDIUM if facts.align >= ctx.line_size and known else Severity.LOW
     struct = f"struct {name}" if spoken == "C" else name
     edit = (
@@ -109,7 +156,7 @@ def _draft(
             ),
         ),
         message=(
-            f"{name} asks for {facts.align} bytes of alignment, but {fact.api} in {function} ({_short(where)}){more} "
+            f"{name} asks for {facts.align} bytes of alignment, but {fact.api} in {at}{more} "
             f"promises {promised}: its members start off their lines by multiples of that, and the compiler does not "
             f"know: allocate it with aligned_alloc{' or with new of C++17' if spoken == 'C++' else ''}"
         ),
