@@ -35,15 +35,27 @@ def run_source_rules(
     judged: Iterable[Finding] = (),
     min_severity: Severity = Severity.NOTE,
 ) -> list[Finding]:
-    """Findings, worst first.  ``rules`` are ids, empty for all; ``judged`` are findings about lines of this program."""
-    said = {(f.rule, p.identity) for f in judged for p in f.participants[:1] if p.identity}
+    """Findings, worst first.  ``rules`` are ids, empty for all; ``judged`` are findings about lines of this program.
+
+    What these say of a variable, or of an array of such elements, as severe, is not said again.
+    """
+    said: dict[tuple[str, str], int] = {}
+    for f in judged:
+        for p in f.participants[:1]:
+            for what in (p.identity, _element_type(p.type)):
+                if what:
+                    said[f.rule, what] = max(f.severity.rank, said.get((f.rule, what), 0))
     found: list[tuple[int, SourceDraft]] = []
     for order, rule in enumerate(DECLARATION_RULES):
         if rules and rule.id not in rules:
             continue
         for draft in rule.check(program, context):
-            identity = draft.participants[0].identity
-            known = any((other, identity) in said for other in rule.said_by)
+            first = draft.participants[0]
+            known = any(
+                said.get((other, what), -1) >= draft.severity.rank
+                for other in rule.said_by
+                for what in (first.identity, first.type)
+            )
             if draft.severity.rank >= min_severity.rank and not known:
                 found.append((order, draft))
     found.sort(key=lambda d: (-d[1].severity.rank, d[0], -d[1].score, d[1].participants[0].source))
@@ -53,6 +65,12 @@ def run_source_rules(
         finding = _finding(draft, context, folders)
         findings.setdefault(finding.id, finding)
     return list(findings.values())
+
+
+def _element_type(type_: str) -> str:
+    """The type that an array is made of, as it is written; "" of what is no array."""
+    inner, bracket, _ = type_.partition("[")
+    return inner.strip().removeprefix("struct ").removeprefix("union ") if bracket else ""
 
 
 def _finding(draft: SourceDraft, context: SourceContext, folders: tuple[str, ...]) -> Finding:

@@ -54,6 +54,7 @@ class Use(msgspec.Struct, frozen=True):
     stride: int = 0
     loop_depth: int = 0
     locks: bool = False
+    memory_order: int = MemoryOrder.PLAIN
 
     @property
     def writes(self) -> bool:
@@ -104,6 +105,7 @@ class Uses:
             new=flags & _NEW != 0,
             stride=row[_STRIDE],
             loop_depth=row[_DEPTH],
+            memory_order=row[_MEMORY_ORDER],
         )
 
     def _place(self, defined: Defined[FunctionFacts], file: int, line: int, column: int) -> str:

@@ -15,6 +15,7 @@ from sharing.model.facts import (
     CALL_COLUMNS,
     Base,
     FunctionFacts,
+    MemoryOrder,
     Passed,
     RecordFacts,
     TypeTree,
@@ -177,10 +178,22 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
         name = shown_name(record.facts)
         if any(use.locks and (use.stride == size or key in passed | few) for use in uses):
             yield Elements(name, key, record, uses, locked=True)
+        elif key in passed | few and (words := _made_by_hand(uses)):
+            yield Elements(name, key, record, tuple(use for use in uses if use.offset in words), locked=True)
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
             own = tuple(use for use in uses if not use.indexed)
             if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
                 yield Elements(name, key, record, own)
+
+
+def _made_by_hand(uses: tuple[Use, ...]) -> set[int]:
+    """Offsets of words that are locks of the program's own: changed to take it, changed or stored to give it back.
+
+    The memory order says so: what is done under a lock stays behind the one and before the other.  Counts of
+    references ask for less where they are taken, and what is published is read and not changed there.
+    """
+    taken = {use.offset for use in uses if use.kind is AccessKind.RMW and use.memory_order == MemoryOrder.ACQUIRE}
+    return taken & {use.offset for use in uses if use.writes and use.memory_order == MemoryOrder.RELEASE}
 
 
 def _in_small_arrays(program: Program) -> Iterator[str]:

@@ -5,7 +5,8 @@ that begins where an allocator puts it, and of which the end of one element and 
 An element is a thread's own where its index is the number of the running thread, where its address is handed to a
 thread as it starts, where a function that runs on several threads at once is handed one after the other, or where
 addresses of elements are given out one by one and several threads change what they got without a lock.  Elements that
-have a lock each, taken at an index, are locked apart in order to be used apart.
+have a lock each, taken at an index, are locked apart in order to be used apart; so are those with a word that is
+changed with the memory order of taking a lock and again with that of giving it back.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
