@@ -14,8 +14,9 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``paths`` are taken out of the tree, beside the folders of the units; ``headers`` are folders whose subfolders with
     headers are searched, less ``not_folders``, which hold another machine's; ``includes`` are searched as they are,
-    before them.  ``settings`` are files of lines CONFIG_NAME=value, of which rte_config.h is written; ``writes`` are
-    other headers that a build would write; ``needs`` names trees whose headers are included, by recipe:
+    before them.  ``settings`` are files of lines CONFIG_NAME=value, of which rte_config.h is written; ``templates`` are
+    headers that a build makes of a file of the tree, in which ``words`` are replaced (other words between @ by 0);
+    ``writes`` are other headers that a build would write; ``needs`` names trees whose headers are included, by recipe:
     OWNER/NAME@REVISION.
     """
 
@@ -25,6 +26,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     includes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    templates: dict[str, str] = {}  # by the header that is made
+    words: dict[str, str] = {}
     writes: dict[str, str] = {}
     needs: dict[str, str] = {}
     packages: tuple[str, ...] = ()  # of Debian, whose headers are included
@@ -34,7 +37,8 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One commit, the names of the data that it separated, and the units in which that data is seen.
 
     A finding that names one of ``names`` (variables, records or members) is about the repair; where it separated these
-    from each other (``together``), one that names all of them.
+    from each other (``together``), one that names all of them.  Where other bytes of the same records share lines as
+    well, of one of ``rules`` alone, and none that names one of ``others``.
     """
 
     name: str
@@ -46,11 +50,14 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     what: str  # what shared a line
     together: bool = False
+    rules: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     units_before: tuple[str, ...] = ()  # where the parent has other files
     first: str = (
         ""  # of one chosen before it was ever judged, what came out then: missed, flagged, or clean after it as well
     )
+    batch: int = 1  # those of one batch were chosen and judged for the first time together
     shares: bool = True  # False: nothing of several threads is on one line before it, whatever the message speaks of
     lost: str = ""  # why it is not flagged before, or not clean after: the step that loses it
 

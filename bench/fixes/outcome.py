@@ -96,15 +96,29 @@ def _side(
     except LinemateError as error:
         return Side(False, (), 0, time.monotonic() - started, why_not=str(error))
     failed = [note.replace(f"{tree}/", "") for note in report.coverage.notes if "analysed" in note]
-    return side_of(report, set(fix.names), round(time.monotonic() - started, 1), " ".join(failed), fix.together)
+    wall_s = round(time.monotonic() - started, 1)
+    return side_of(report, set(fix.names), wall_s, " ".join(failed), fix.together, fix.rules, frozenset(fix.others))
 
 
-def side_of(report: Report, names: set[str], wall_s: float, failed: str = "", together: bool = False) -> Side:
-    """What a report says about the data of these names, about one of them or (``together``) about all."""
+def side_of(
+    report: Report,
+    names: set[str],
+    wall_s: float,
+    failed: str = "",
+    together: bool = False,
+    rules: tuple[str, ...] = (),
+    without: frozenset[str] = frozenset(),
+) -> Side:
+    """What a report says about the data of these names, about one of them or (``together``) about all.
+
+    ``rules``: only what these say, where any are named; ``without``: not of findings that name one of these.
+    """
     about, others = [], 0
     for finding in report.findings:
-        named = names & _named(finding)
-        if named == names if together else named:
+        words = _named(finding)
+        named = names & words
+        spoken = not words & without and (not rules or finding.rule in rules)
+        if spoken and (named == names if together else named):
             about.append((finding.severity, finding.rule, str(finding.verdict)))
         else:
             others += 1

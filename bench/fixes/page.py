@@ -57,16 +57,20 @@ def page(outcomes: Sequence[Outcome]) -> str:
 
 def _unseen(outcomes: Sequence[Outcome]) -> list[str]:
     """What came out for those that were chosen by their messages alone, when they were judged for the first time."""
-    first = [one.fix.first for one in outcomes if one.fix.first]
-    if not first:
-        return []
-    clean = first.count("clean")
-    return [
-        f"{len(first)} of them were chosen by what their messages say, and listed before one was judged: at the first "
-        f"run {clean + first.count('flagged')} were flagged before, {clean} of those clean after. The others are from "
-        f"work on the rules.",
-        "",
-    ]
+    lines = []
+    for batch in sorted({one.fix.batch for one in outcomes if one.fix.first}):
+        own = [one for one in outcomes if one.fix.first and one.fix.batch == batch]
+        first = [one.fix.first for one in own]
+        clean = first.count("clean")
+        now = sum(one.flagged for one in own)
+        chosen = "were chosen" if batch == 1 else "more were chosen so"
+        lines += [
+            f"{len(first)} {chosen} by what their messages or changes say, and listed before one was judged: at the "
+            f"first run {clean + first.count('flagged')} were flagged before, {clean} of those clean after; today "
+            f"{now} are flagged.",
+            "",
+        ]
+    return [*lines, "The others are from work on the rules.", ""] if lines else []
 
 
 def _cell(side: Side) -> str:

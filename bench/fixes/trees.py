@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.clones import git
@@ -17,6 +18,7 @@ from bench.measure import Unavailable
 
 _HEADERS = (".h", ".hpp", ".hh", ".inc")
 _SETTING = re.compile(r"CONFIG_(\w+)=(\S+)")
+_LEFT = re.compile(r"@\w+@")
 
 
 def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> None:
@@ -25,7 +27,7 @@ def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> N
     if not listed:
         raise Unavailable(f"{clone}: {revision[:10]} has none of {', '.join(paths)}")
     into.mkdir(parents=True, exist_ok=True)
-    archive = git(clone, "archive", "--format=tar", revision, "--", *listed)
+    archive = git(clone, "archive", "--format=tar", revision, "--", *listed, ":(exclude)*.o")
     # GNU tar writes nothing outside of the folder, whatever the archive names.
     subprocess.run(["tar", "-x", "-C", str(into)], input=archive, check=True)
 
@@ -33,7 +35,8 @@ def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> N
 def flags(recipe: Recipe, tree: Path) -> list[str]:
     """The flags with which units of an extracted tree parse; writes the headers that the build would have made."""
     made = tree / "generated-headers"
-    for name, text in recipe.writes.items():
+    texts = {name: _filled(tree / file, recipe.words) for name, file in recipe.templates.items()}
+    for name, text in {**texts, **recipe.writes}.items():
         file = made / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -47,6 +50,14 @@ def flags(recipe: Recipe, tree: Path) -> list[str]:
             if any(file.endswith(_HEADERS) for file in files):
                 folders.append(Path(folder))
     return [*(word.replace("@", str(tree)) for word in recipe.flags), *(f"-I{folder}" for folder in folders)]
+
+
+def _filled(file: Path, words: Mapping[str, str]) -> str:
+    """A header as a build makes it; nothing of a file that this revision does not have."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+    for word, value in words.items():
+        text = text.replace(word, value)
+    return _LEFT.sub("0", text)
 
 
 def _defines(tree: Path, files: tuple[str, ...]) -> str:

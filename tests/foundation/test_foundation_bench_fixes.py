@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import msgspec
 import pytest
 
-from bench.fixes.fixes import Fix
-from bench.fixes.outcome import Outcome, Side
+from bench.fixes.fixes import Fix, Recipe
+from bench.fixes.outcome import Outcome, Side, side_of
 from bench.fixes.page import page
+from bench.fixes.trees import flags
 from sharing.model.finding import Severity
+from tests.builders.report import REPORT
 
 FIX = Fix("one", "owner/one", "c0ffee", "recipe", "alignment", ("a.c",), ("counter",), "counter and lock")
 
@@ -60,6 +65,27 @@ def test_the_page_keeps_what_commits_chosen_unseen_came_to_at_first_apart() -> N
     found = side((Severity.HIGH, "false-sharing"))
     text = page([Outcome(fix, found, side()) for fix in (FIX, *chosen)])
     assert "Of 4 commits 4 parse whole on both sides; 4 are flagged before, 4 of those are clean after." in text
-    assert "3 of them were chosen by what their messages say" in text
-    assert "2 were flagged before, 1 of those clean after" in text
-    assert "chosen by what" not in page([Outcome(FIX, found, side())])
+    assert "3 were chosen by what their messages or changes say" in text
+    assert "2 were flagged before, 1 of those clean after; today 3 are flagged" in text
+    assert "by what their" not in page([Outcome(FIX, found, side())])
+    later = page([Outcome(fix, found, side()) for fix in (*chosen, msgspec.structs.replace(chosen[0], batch=2))])
+    assert "1 more were chosen so by what their" in later
+
+
+def test_headers_are_made_of_templates_as_a_build_makes_them(tmp_path: Path) -> None:
+    (tmp_path / "defs.h.in").write_text("#undef LG_PAGE\n#define NAME @prefix@\n#define VERSION @version@\n")
+    words = {"#undef LG_PAGE": "#define LG_PAGE 12", "@prefix@": "je_"}
+    flags(Recipe(paths=(), templates={"defs.h": "defs.h.in", "gone.h": "gone.h.in"}, words=words), tmp_path)
+    made = tmp_path / "generated-headers"
+    assert (made / "defs.h").read_text() == "#define LG_PAGE 12\n#define NAME je_\n#define VERSION 0\n"
+    assert (made / "gone.h").read_text() == ""
+
+
+def test_a_finding_counts_by_its_names_its_rule_and_what_it_is_not_about() -> None:
+    def about(**more: Any) -> int:
+        return len(side_of(REPORT, {"unused_tables"}, 0.0, **more).about)
+
+    assert about() == 1
+    assert about(rules=("hot-lock-shares-line",)) == 1
+    assert about(rules=("two-locks-one-line",)) == 0
+    assert about(without=frozenset({"m_mutex"})) == 0
