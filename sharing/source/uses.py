@@ -30,6 +30,7 @@ _ADDRESS_OF_VARIABLE, _FILE_OF_CALL, _LINE_OF_CALL, _COLUMN_OF_CALL = 1, 1, 2, 3
 _LOCKS = (1, 4)  # lock and try-lock
 # As plain numbers: hundred thousands of accesses are asked for them.
 _GIVEN, _INDEXED, _OWN, _NEW = map(int, (AccessFlag.GIVEN, AccessFlag.INDEXED, AccessFlag.OWN, AccessFlag.NEW))
+_CLEARS = int(AccessFlag.CLEARS)
 _KINDS = {int(kind): kind for kind in AccessKind}
 
 
@@ -38,7 +39,7 @@ class Use(msgspec.Struct, frozen=True):
 
     ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there;
     ``own``: the index is the number of the running thread, at which it looks again and again; ``new``: it sets up an
-    object that no other thread has yet.
+    object that no other thread has yet; ``clears``: it stores zero.
     """
 
     function: str
@@ -55,6 +56,7 @@ class Use(msgspec.Struct, frozen=True):
     loop_depth: int = 0
     locks: bool = False
     memory_order: int = MemoryOrder.PLAIN
+    clears: bool = False
 
     @property
     def writes(self) -> bool:
@@ -106,6 +108,7 @@ class Uses:
             stride=row[_STRIDE],
             loop_depth=row[_DEPTH],
             memory_order=row[_MEMORY_ORDER],
+            clears=flags & _CLEARS != 0,
         )
 
     def _place(self, defined: Defined[FunctionFacts], file: int, line: int, column: int) -> str:

@@ -187,13 +187,15 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
 
 
 def _made_by_hand(uses: tuple[Use, ...]) -> set[int]:
-    """Offsets of words that are locks of the program's own: changed to take it, changed or stored to give it back.
+    """Offsets of words that are locks of the program's own: changed to take it, changed or cleared to give it back.
 
     The memory order says so: what is done under a lock stays behind the one and before the other.  Counts of
-    references ask for less where they are taken, and what is published is read and not changed there.
+    references ask for less where they are taken, what is published is read and not changed there, and what is claimed
+    once and filled (a bucket of a table) is never as it was before.
     """
     taken = {use.offset for use in uses if use.kind is AccessKind.RMW and use.memory_order == MemoryOrder.ACQUIRE}
-    return taken & {use.offset for use in uses if use.writes and use.memory_order == MemoryOrder.RELEASE}
+    back = (use for use in uses if use.kind is AccessKind.RMW or (use.writes and use.clears))
+    return taken & {use.offset for use in back if use.memory_order == MemoryOrder.RELEASE}
 
 
 def _in_small_arrays(program: Program) -> Iterator[str]:

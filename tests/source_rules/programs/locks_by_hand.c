@@ -1,4 +1,4 @@
-// Elements of a table with a lock of the program's own each, chosen by a hash; and two that are no locks.
+// Elements of a table with a lock of the program's own each, chosen by a hash; and three that are no locks.
 // expect: thread-elements-meet medium partition
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,3 +48,19 @@ uint32_t renew(uint32_t hash) {
   publish(&published[hash % 64]);
   return look(&published[hash % 64]);
 }
+
+struct bucket {
+  uintptr_t key;
+  uint32_t value;
+};
+static struct bucket *buckets;
+
+static int claim(struct bucket *one, uintptr_t key, uint32_t value) {
+  uintptr_t none = 0;
+  if (!__atomic_compare_exchange_n(&one->key, &none, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return 0;
+  one->value = value;
+  __atomic_store_n(&one->key, key, __ATOMIC_RELEASE);
+  return 1;
+}
+int insert(uintptr_t key, uint32_t value) { return claim(&buckets[key % 128], key, value); }
