@@ -87,10 +87,13 @@ def names_cut(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in _QUOTED.findall(text) if len(name) > LONGEST_IN_SENTENCE))
 
 
-def name_list(names: Sequence[str], shown: int, width: int) -> str:
-    """``a, b, c and 4 more``: the first ``shown`` names, each visible and at most ``width`` long."""
+def name_list(names: Sequence[str], shown: int, width: int, total: int = 0) -> str:
+    """``a, b, c and 4 more``: the first ``shown`` names, each visible and at most ``width`` long.
+
+    ``total`` is how many there are, where ``names`` are only some of them.
+    """
     first = [shorten(visible(name), width) for name in names[:shown]]
-    more = len(names) - len(first)
+    more = max(len(names), total) - len(first)
     if more > 0:
         return f"{', '.join(first)} and {more:,} more"
     return ", ".join(first)

@@ -25,7 +25,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     At most ``MAX_CHARACTERS``: causes and details that do not fit are counted.
     """
     parts = [[_headline(comparison)]] if options.summary else []
-    parts += [_cause(number, cause) for number, cause in enumerate(comparison.causes, 1)]
+    parts += [_cause(comparison, number, cause) for number, cause in enumerate(comparison.causes, 1)]
     if options.summary:
         parts += _details(comparison)
     blocks: list[str] = []
@@ -50,11 +50,13 @@ def _headline(comparison: Comparison) -> str:
     return f"{heading}\n\n{nothing}{old} against {new}: {prose(wording.matched(comparison))}."
 
 
-def _cause(number: int, cause: Cause) -> list[str]:
+def _cause(comparison: Comparison, number: int, cause: Cause) -> list[str]:
     out = [f"#### {number}. {cause.kind.value}: {wording.title(cause)}", _text(sentence(cause.summary))]
     for lead, pairs in wording.pairs_of(cause):
         rows = [f"- {lead}: {_text(wording.pair(mates))}{_functions(mates)}" for mates in pairs[: wording.PAIRS_SHOWN]]
-        out += _list(rows, len(pairs), "pair")
+        if more := len(pairs) - len(rows):
+            rows.append(f"- and {wording.more_pairs(more, len(pairs), wording.pairs_in_all(comparison, cause))}")
+        out += _list(rows, len(rows), "pair")
     checks = [
         line
         for lead, steps in (("confirm", cause.confirm), ("refute", cause.refute))
@@ -82,7 +84,9 @@ def _cause(number: int, cause: Cause) -> list[str]:
 def _functions(mates: LineMates) -> str:
     if not mates.functions:
         return ""
-    return "; touched by " + ", ".join(code(shorten(visible(name), NAME_WIDTH)) for name in mates.functions[:4])
+    shown = [code(shorten(visible(name), NAME_WIDTH)) for name in mates.functions[:4]]
+    more = max(len(mates.functions), mates.users) - len(shown)
+    return "; touched by " + ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 def _details(comparison: Comparison) -> list[list[str]]:

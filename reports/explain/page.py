@@ -73,10 +73,11 @@ def _cause(comparison: Comparison, cause: Cause) -> dict[str, Any]:
         "summary": visible(sentence(cause.summary)),
         "improves": cause.improves,
         "pairs": [
-            (lead, visible(wording.pair(mates)), name_list(mates.functions, NAMES_SHOWN, NAME_WIDTH))
+            (lead, visible(wording.pair(mates)), name_list(mates.functions, NAMES_SHOWN, NAME_WIDTH, mates.users))
             for lead, pairs in wording.pairs_of(cause)
             for mates in pairs
         ],
+        "pairs_in_all": wording.pairs_in_all(comparison, cause),
         "pictures": list(pair_pictures(comparison, cause)),
         "moved": [(visible(m.name), m.old, m.new, m.shift) for m in cause.moved],
         "in_full": [visible(name) for name in names_cut(cause.summary)],

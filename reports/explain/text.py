@@ -40,7 +40,7 @@ def render(comparison: Comparison, options: RenderOptions) -> str:
     """The comparison as text; without ``options.summary`` the causes only."""
     width = max(options.width, MIN_WIDTH)
     unlikely = bool(wording.verdict(comparison))
-    details = [] if unlikely else [_details(number, cause, width) for number, cause in _told(comparison)]
+    details = [] if unlikely else [_details(comparison, number, cause, width) for number, cause in _told(comparison)]
     if not options.summary:
         sections = [_causes(comparison, width), *details]
     else:
@@ -148,10 +148,14 @@ def _compared(comparison: Comparison, width: int) -> Iterator[Line]:
         yield from wrapped(f"note: {visible(note)}", width, INDENT, hang=6, style="yellow")
 
 
-def _details(number: int, cause: Cause, width: int) -> Iterator[Line]:
+def _details(comparison: Comparison, number: int, cause: Cause, width: int) -> Iterator[Line]:
     """What a cause rests on: pairs, places, evidence, and the two commands."""
     sections = [
-        [line for lead, pairs in wording.pairs_of(cause) for line in _pairs(lead, pairs, width)],
+        [
+            line
+            for lead, pairs in wording.pairs_of(cause)
+            for line in _pairs(lead, pairs, wording.pairs_in_all(comparison, cause), width)
+        ],
         list(_moved(cause)),
         [
             line
@@ -190,15 +194,16 @@ def _evidence(cause: Cause, width: int) -> Iterator[Line]:
     yield from _more(len(texts) - EVIDENCE_SHOWN, "piece", "pieces")
 
 
-def _pairs(lead: str, pairs: Sequence[LineMates], width: int) -> Iterator[Line]:
+def _pairs(lead: str, pairs: Sequence[LineMates], total: int, width: int) -> Iterator[Line]:
     """The pairs that a rule objects to; others only where there is none of these."""
     told = [mates for mates in pairs if mates.finding] or list(pairs)
     for mates in told[:PAIRS_SHOWN]:
         yield from wrapped(f"{lead}: {visible(wording.pair(mates))}", width, INDENT, hang=len(lead) + 2)
         if mates.functions:
-            functions = name_list(mates.functions, FUNCTIONS_SHOWN, NAME_WIDTH)
+            functions = name_list(mates.functions, FUNCTIONS_SHOWN, NAME_WIDTH, mates.users)
             yield from wrapped(f"touched by {functions}", width, INDENT + " " * (len(lead) + 2))
-    yield from _more(len(pairs) - min(len(told), PAIRS_SHOWN), "pair")
+    if more := len(pairs) - min(len(told), PAIRS_SHOWN):
+        yield [(f"{INDENT}and {wording.more_pairs(more, len(pairs), total)}", "dim")]
 
 
 def _more(number: int, noun: str, plural: str | None = None) -> Iterator[Line]:

@@ -198,6 +198,16 @@ def pairs_of(cause: Cause) -> list[tuple[str, tuple[LineMates, ...]]]:
     return [(lead, pairs)] if pairs else []
 
 
+def pairs_in_all(comparison: Comparison, cause: Cause) -> int:
+    """How many pairs came onto one line, or left it: a cause lists the worst."""
+    return comparison.coverage.counts.get("line_mates_lost" if cause.improves else "line_mates_gained", 0)
+
+
+def more_pairs(more: int, listed: int, total: int) -> str:
+    """``20 more pairs, of 7,416 in all``: those that are not shown, and that most were never listed."""
+    return f"{count(more, 'more pair')}{f', of {total:,} in all' if total > listed else ''}"
+
+
 def contributions(parts: tuple[Contribution, ...]) -> str:
     """``+208 buf added (sys_vars.cc:64), +16 alignment padding``."""
     shown = [contribution(part) for part in parts[:CONTRIBUTIONS_SHOWN]]

@@ -153,7 +153,7 @@ def _pair(
     mates = LineMates(
         names[0], names[1], f"{line:#x}", line_size, before, behind, weight, actor.heat is Heat.HOT, certain=True,
         first_role=role, second_role=role, functions=tuple(sorted(actor.functions))[:6],
-        finding=draft.rule if draft is not None else "", severity=severity.value,
+        finding=draft.rule if draft is not None else "", severity=severity.value, users=len(actor.functions),
     )  # fmt: skip
     places = [(first + 1) * array.stride + array.start for array in (one, other)]
     relaid = Relaid(names[1], label, places[0], places[1])

@@ -213,6 +213,7 @@ def meeting(
         functions=tuple(_accessors(by_threads, shared)),
         finding=draft.rule if draft is not None else "",
         severity=draft.severity.value if draft is not None else "",
+        users=len({access.function for some in by_threads for access in some}),
     )
     relaid = tuple(
         Relaid(actor.name, here.label(row), offset, place)

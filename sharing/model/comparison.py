@@ -134,7 +134,8 @@ class LineMates(msgspec.Struct, frozen=True):
 
     ``first_bytes`` and ``second_bytes`` are [start, end) offsets within that line.  ``weight`` ranks: how often the
     less busy of the two is touched, where one of them is written.  ``hot`` says that both are among the program's
-    busiest.  ``finding`` is the rule that objects to them, with its ``severity``, "" none.
+    busiest.  ``finding`` is the rule that objects to them, with its ``severity``, "" none.  ``functions`` are some of
+    those that touch the two, ``users`` how many do in all, 0 where that is not known.
     """
 
     first: str
@@ -151,6 +152,7 @@ class LineMates(msgspec.Struct, frozen=True):
     functions: tuple[str, ...] = ()
     finding: str = ""
     severity: str = ""
+    users: int = 0
 
 
 class Straddle(msgspec.Struct, frozen=True):
