@@ -55,7 +55,7 @@ def main() -> int:
     if options.page:
         known = kept()
         rows = [Outcome(fix, *known[fix.name]) for fix in fixes if fix.name in known]
-        PAGE.write_text(page(rows), encoding="utf-8")
+        PAGE.write_text(page(rows, table.remarks), encoding="utf-8")
     return 0
 
 

@@ -67,6 +67,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     recipes: dict[str, Recipe]
     commits: tuple[Fix, ...]
+    remarks: dict[str, str] = {}  # on the first judgement of a batch, by its number
 
 
 def read() -> Table:

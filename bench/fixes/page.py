@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bench.fixes.outcome import Outcome, Side
 
@@ -10,14 +10,15 @@ _HEAD = """# Commits that repaired sharing
 
 Commits of public projects that separated data on lines, by alignment, padding or order, judged by `linemate check`
 on the units that they concern, at the commit before and at the commit itself. *Before* is the worst finding that names
-what was repaired, *after* the same of what came of it. A row counts as flagged from medium on, as clean when nothing
+what was repaired, *after* the same of what came of it. Where other bytes of the same records share lines as well, only
+rules count that can speak of what was repaired. A row counts as flagged from medium on, as clean when nothing
 of it is said to share a line, from low on; what is only fragile (a tail that others may fill) shares none today. By
 `python -m bench.fixes --clones FOLDER --keep --page` of what was kept; the table is `bench/fixes/commits.json`.
 """
 
 
-def page(outcomes: Sequence[Outcome]) -> str:
-    """The page for these outcomes."""
+def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) -> str:
+    """The page for these outcomes; ``remarks`` are on the first judgement of a batch."""
     flagged = [one for one in outcomes if one.flagged]
     whole = [one for one in outcomes if one.before.parses and one.after.parses]
     clean = sum(one.clean for one in flagged)
@@ -26,7 +27,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
         f"Of {len(outcomes)} commits {len(whole)} parse whole on both sides; {len(flagged)} are flagged before, "
         f"{clean} of those are clean after.",
         "",
-        *_unseen(outcomes),
+        *_unseen(outcomes, remarks or {}),
         "| commit | what shared a line | kind | before | after |",
         "|---|---|---|---|---|",
     ]
@@ -55,22 +56,30 @@ def page(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _unseen(outcomes: Sequence[Outcome]) -> list[str]:
+def _unseen(outcomes: Sequence[Outcome], remarks: Mapping[str, str]) -> list[str]:
     """What came out for those that were chosen by their messages alone, when they were judged for the first time."""
     lines = []
     for batch in sorted({one.fix.batch for one in outcomes if one.fix.first}):
         own = [one for one in outcomes if one.fix.first and one.fix.batch == batch]
         first = [one.fix.first for one in own]
         clean = first.count("clean")
-        now = sum(one.flagged for one in own)
-        chosen = "were chosen" if batch == 1 else "more were chosen so"
+        chosen = "were chosen" if batch == 1 else "more were chosen"
+        remark = remarks.get(str(batch), "")
         lines += [
             f"{len(first)} {chosen} by what their messages or changes say, and listed before one was judged: at the "
-            f"first run {clean + first.count('flagged')} were flagged before, {clean} of those clean after; today "
-            f"{now} are flagged.",
+            f"first run {_were(clean + first.count('flagged'))} flagged before, {clean} of those clean after; today "
+            f"{_are(sum(one.flagged for one in own))} flagged.{' ' if remark else ''}{remark}",
             "",
         ]
     return [*lines, "The others are from work on the rules.", ""] if lines else []
+
+
+def _were(number: int) -> str:
+    return f"{number} {'was' if number == 1 else 'were'}"
+
+
+def _are(number: int) -> str:
+    return f"{number} {'is' if number == 1 else 'are'}"
 
 
 def _cell(side: Side) -> str:

@@ -69,7 +69,7 @@ def test_the_page_keeps_what_commits_chosen_unseen_came_to_at_first_apart() -> N
     assert "2 were flagged before, 1 of those clean after; today 3 are flagged" in text
     assert "by what their" not in page([Outcome(FIX, found, side())])
     later = page([Outcome(fix, found, side()) for fix in (*chosen, msgspec.structs.replace(chosen[0], batch=2))])
-    assert "1 more were chosen so by what their" in later
+    assert "1 more were chosen by what their" in later
 
 
 def test_headers_are_made_of_templates_as_a_build_makes_them(tmp_path: Path) -> None:
