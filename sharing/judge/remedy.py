@@ -272,7 +272,7 @@ class _Words:
             lines.append(self._remark("the member behind it likewise").strip())
             next_one = " and the member behind it on the next"
         text = f"start {shown} on a line of its own{next_one}"
-        if actor.section == ALLOCATED:
+        if actor.section == ALLOCATED and actor.alignment < self._style.line_size:
             text += f"; its objects have to be allocated with an alignment of {self._style.line_size} bytes"
         kind = "section" if self._style.kernel else "align-member"
         return self._made(kind, text, "\n".join(lines), breaks_abi=True)

@@ -14,7 +14,9 @@ Use instead: one line for each writer.
 
     struct { alignas(64) long produced; alignas(64) long consumed; } stats;
 
-Data that the same functions write together is not reported, and neither is data that one thread alone writes.
+Data that the same functions write together is not reported, and neither is data that one thread alone writes.  Of an
+array with an element for each thread, a member that threads change in any element is reported beside members that each
+changes in its own element, whichever functions do so.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
 from sharing.rules import numbers
 from sharing.rules.line.base import (
     Context,
@@ -64,6 +66,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and (_apart(a, b) or _ends(a, b))
     ]
     if not pairs:
+        yield from _beside_owners(line, ctx)
         return
     # What nobody can move, as the data of a standard library that is linked in, is at fault only where nothing else is.
     pairs.sort(
@@ -94,6 +97,66 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         evidence=evidence_of(a, (b,), ctx),
         score=score,
     )
+
+
+def _beside_owners(line: LineProfile, ctx: Context) -> Iterator[Draft]:
+    """What threads change in each other's elements of an array, beside what each changes in its own alone.
+
+    One function does both, of different elements: neither fetches the line for the other.
+    """
+    here = [a for a in line.actors if a.role in DATA and a.hot_on(line.address, line.end)]
+    own = [a for a in here if a.write_heat is not Heat.COLD and (made := _writes(a)) and all(x.own for x in made)]
+    pairs = [
+        (said_at_most(_grade_beside(other, mine), other, mine, ctx), pair_score(other, mine), other, mine)
+        for other in here
+        for mine in own
+        if _by_others(other, mine) and meets(other, mine, line) and can_collide(other, mine, ctx)
+    ]
+    if not pairs:
+        return
+    _, score, other, mine = max(pairs, key=lambda pair: (pair[0], pair[1], pair[3].name))
+    rest = tuple(x for x in own if x is not mine and any(pair[2] is other and pair[3] is x for pair in pairs))
+    yield Draft(
+        rule=RULE.id,
+        severity=_grade_beside(other, mine),
+        verdict=Verdict.FALSE_SHARING,
+        line=line,
+        actors=(other, mine, *rest),
+        separate=(other,),
+        message=(
+            f"{describe(mine)}, {span_text(mine, line)}, which each thread changes in its own element alone "
+            f"({who(mine.writers)}), is on {line.label} with {describe(other)}, {span_text(other, line)}, which "
+            f"threads change in any element ({who(other.writers)}): they take the line from the element's owner"
+        ),
+        evidence=evidence_of(other, (mine,), ctx),
+        score=score,
+    )
+
+
+def _writes(actor: Actor) -> tuple[Access, ...]:
+    return tuple(x for x in actor.writers if x.weight > 0 and not x.cold)
+
+
+def _by_others(other: Actor, mine: Actor) -> bool:
+    """Is it a member of the same elements, synchronised and often changed at an index that is not the thread's?
+
+    Of what is changed through a pointer nobody knows whose element that is.
+    """
+    made, often = _writes(other), other.often
+    strides = {x.stride for x in _writes(mine)}
+    busy = other.write_heat is not Heat.COLD or (often is not None and bool(often.writes))
+    return (
+        busy
+        and other.owner == mine.owner
+        and other.synchronised
+        and all(x.stride in strides for x in made)
+        and not all(x.own for x in made)
+    )
+
+
+def _grade_beside(other: Actor, mine: Actor) -> Severity:
+    """What a thread is estimated to do often is warm, however rare that is beside its counters."""
+    return grade(max(other.write_heat, Heat.WARM), mine.write_heat)
 
 
 def grade_if_met(a: Actor, b: Actor, ctx: Context) -> Severity:
