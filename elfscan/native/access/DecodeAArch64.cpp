@@ -8,6 +8,7 @@
 
 #include "A64Registers.h"
 #include "Architectures.h"
+#include "Conditions.h"
 #include "Decoder.h"
 #include "MemoryForm.h"
 
@@ -263,6 +264,8 @@ void AArch64Decoder::computation(Op &Out) {
     Out.Against = uint8_t(A.operands[1].imm);
     return;
   case ARM64_INS_CMN:
+    Out.AgainstNegative = isPositive(A.operands[1]);
+    return;
   case ARM64_INS_TST:
   case ARM64_INS_CCMP:
   case ARM64_INS_CCMN:
@@ -394,6 +397,7 @@ bool AArch64Decoder::control(Op &Out) {
       Out.Zero = OnZero::Branches;
     else if (A.cc == ARM64_CC_NE)
       Out.Zero = OnZero::Continues;
+    Out.Sign = signOf(A.cc);
     return true;
   case ARM64_INS_CBZ:
   case ARM64_INS_CBNZ:
@@ -406,6 +410,10 @@ bool AArch64Decoder::control(Op &Out) {
       Out.Zero = Insn->id == ARM64_INS_CBZ || Insn->id == ARM64_INS_TBZ
                      ? OnZero::Branches
                      : OnZero::Continues;
+    } else if (isSignBit(A.operands[1].imm, info(A.operands[0]).Width)) {
+      Out.TestsItself = true;
+      Out.Sign =
+          Insn->id == ARM64_INS_TBNZ ? OnSign::Negative : OnSign::NotNegative;
     }
     return true;
   case ARM64_INS_BL:

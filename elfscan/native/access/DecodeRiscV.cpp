@@ -57,6 +57,18 @@ private:
   static void system(uint32_t Word, Op &Out);
 };
 
+/// blt and bge of a register and x0.
+OnSign signOf(uint32_t Word) {
+  bool Below = funct3(Word) == 4, Or = funct3(Word) == 5;
+  if (!Below && !Or)
+    return OnSign::Unknown;
+  if (rs2(Word) == Zero)
+    return Below ? OnSign::Negative : OnSign::NotNegative;
+  if (rs1(Word) == Zero)
+    return Below ? OnSign::Positive : OnSign::NotPositive;
+  return OnSign::Unknown;
+}
+
 /// \p How gives the destination its value; x0 takes none.
 void result(uint32_t Word, Transfer How, Op &Out) {
   int8_t Dst = followed(rd(Word));
@@ -380,6 +392,10 @@ bool RiscVDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
       Out.Tested = followed(rs1(Word));
       Out.Zero = funct3(Word) == 0 ? OnZero::Branches : OnZero::Continues;
     }
+    Out.Sign = signOf(Word);
+    Out.TestsItself = Out.Sign != OnSign::Unknown;
+    if (Out.TestsItself)
+      Out.First = followed(rs1(Word) == Zero ? rs2(Word) : rs1(Word));
     break;
   case Jalr:
     indirect(Word, Out);

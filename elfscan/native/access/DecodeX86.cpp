@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CachedDecoder.h"
+#include "Conditions.h"
 #include "Decoder.h"
 #include "X86Registers.h"
 #include "X86Tables.h"
@@ -346,6 +347,7 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
       Out.Zero = OnZero::Branches;
     else if (Insn->id == X86_INS_JNE)
       Out.Zero = OnZero::Continues;
+    Out.Sign = signOf(x86_insn(Insn->id));
     return;
   case X86Class::Return:
     Out.Next = Flow::Return;
@@ -356,7 +358,7 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
   }
 }
 
-/// cmp with 0 or a small number, and test of a register with itself.
+/// cmp with a number, and test of a register with itself.
 void X86Decoder::tested(const cs_x86 &X, Op &Out) {
   const cs_x86_op &Left = X.operands[0], &Right = X.operands[1];
   bool IsCompare = Insn->id == X86_INS_CMP;
@@ -366,6 +368,7 @@ void X86Decoder::tested(const cs_x86 &X, Op &Out) {
     Out.Tested = Left.type == X86_OP_MEM ? MemReg : general(Left).Number;
     Out.Against = IsCompare ? uint8_t(Right.imm) : 0;
   }
+  Out.AgainstNegative = IsCompare && Right.type == X86_OP_IMM && Right.imm < 0;
 }
 
 bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {

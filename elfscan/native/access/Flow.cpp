@@ -42,7 +42,8 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   OneResult = 0;
   HasResult = false;
   Out = &Tables;
-  G.build(P, Ops, What.Begin, What.End, Out->Seen);
+  G.build(P, Ops, What.Begin, What.End, int8_t(std::countr_zero(C.Result)),
+          Out->Seen);
   Exposed.clear();
   Spilled.clear();
   if (AnyRaised)

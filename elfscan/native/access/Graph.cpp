@@ -7,6 +7,7 @@
 
 #include "Graph.h"
 #include "JumpTable.h"
+#include "Signs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +48,7 @@ uint32_t opAt(std::span<const Op> Ops, uint64_t Address) {
 }
 
 void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
-                  uint64_t End, Counts &Seen) {
+                  uint64_t End, int8_t Result, Counts &Seen) {
   Blocks.clear();
   Edges.clear();
   if (Ops.empty())
@@ -89,7 +90,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   if (!BackEdges.empty())
     countLoops();
   orderBlocks();
-  estimateRarity();
+  estimateRarity(Ops, Result);
 }
 
 void Graph::readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
@@ -315,9 +316,9 @@ void Graph::startChances() {
 /// How rarely a run of the function comes to a block, leaving loop counts to
 /// LoopDepth: 4 * -log2 of the chance, each way of a branch taken equally
 /// often. After Wu and Larus (MICRO-27, 1994); an exit of a loop is as likely
-/// as the loop, since every loop ends, and a loop is entered more often than
-/// skipped (Ball and Larus, PLDI 1993: 88%).
-void Graph::estimateRarity() {
+/// as the loop, since every loop ends, a loop is entered more often than
+/// skipped (Ball and Larus, PLDI 1993: 88%), and calls seldom fail.
+void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
   auto Rarity = [](float C) {
     return uint8_t(
         std::lround(-4.0F * std::log2(std::clamp(C, LeastChance, 1.0F))));
@@ -344,6 +345,12 @@ void Graph::estimateRarity() {
         continue;
       }
     }
+    if (Ways.size() == 2 && (Stays == 2 || Leaves == 2))
+      if (auto Negative = negativeWay(*this, Ops, *It, Result)) {
+        for (uint32_t To : Ways)
+          Chance[To] += Here * (To == *Negative ? IsNegative : 1 - IsNegative);
+        continue;
+      }
     for (uint32_t To : Ways) {
       bool Exit = Blocks[To].LoopDepth < Current.LoopDepth;
       Chance[To] += Here / float(Exit ? Leaves : Stays);

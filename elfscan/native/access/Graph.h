@@ -36,8 +36,9 @@ struct Block {
 class Graph {
 public:
   /// \p Ops by address; the function is [Begin, End).
+  /// \p Result is the register of what calls return.
   void build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
-             uint64_t End, Counts &Seen);
+             uint64_t End, int8_t Result, Counts &Seen);
 
   std::span<const Block> blocks() const { return Blocks; }
   std::span<const uint32_t> successors(const Block &B) const {
@@ -93,7 +94,7 @@ private:
   bool entersLoop(uint32_t To, uint8_t Depth) const;
   void findKeyed(std::span<const Op> Ops);
   void startChances();
-  void estimateRarity();
+  void estimateRarity(std::span<const Op> Ops, int8_t Result);
   void countLoops();
 };
 

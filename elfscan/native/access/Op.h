@@ -71,6 +71,16 @@ enum class Flow : uint8_t {
 /// Where a conditional branch goes when what was tested last is zero.
 enum class OnZero : uint8_t { Unknown, Branches, Continues };
 
+/// On which result of the last test a conditional branch is taken, where it
+/// asks for an order with zero.
+enum class OnSign : uint8_t {
+  Unknown,
+  Negative,    ///< below zero
+  NotPositive, ///< zero or below
+  NotNegative,
+  Positive,
+};
+
 enum MemFlag : uint16_t {
   MemPcRelative = 1, ///< Disp is the whole address, before an index
   MemSegment = 2,    ///< relative to a segment: not static data
@@ -159,6 +169,10 @@ struct Op {
   int8_t Tested = NoReg;  ///< register that is compared with Against
   uint8_t Against = 0;    ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
+  OnSign Sign = OnSign::Unknown;
+  bool TestsItself = false; ///< Sign is of an own operand, not of a test before
+  bool AgainstNegative = false; ///< compares a register or memory with a
+                                ///< negative number: Tested is then NoReg
   uint8_t Rarity = 0;      ///< of Rare: 4 * -log2 of the chance that it is open
   uint64_t Rare = 0;       ///< where a way begins that a static key opens, or 0
   bool ImmIsValue = false; ///< Imm is a full-width operand: may be an address
@@ -180,6 +194,24 @@ struct Op {
     return Next == Flow::Call || Next == Flow::IndirectCall;
   }
 };
+
+/// Does a branch behind it still see what was tested before it?
+inline bool keepsFlags(const Op &O) {
+  switch (O.How) {
+  case Transfer::Move:
+  case Transfer::Extend:
+  case Transfer::Lea:
+  case Transfer::Load:
+    return true;
+  case Transfer::Constant:
+    return O.ImmIsValue;
+  case Transfer::None:
+    return !O.Clobbers && !(O.Traits & Compares) &&
+           (!O.MemCount || O.Mem[0].Kind != Access::Rmw);
+  default:
+    return false;
+  }
+}
 
 inline constexpr bool isFollowed(int8_t Reg) { return uint8_t(Reg) < MaxRegs; }
 

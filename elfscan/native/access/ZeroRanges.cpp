@@ -20,23 +20,6 @@ constexpr size_t MaxRanges = 16;
 /// Blocks that are looked at for all tests of a function, for each block.
 constexpr uint64_t WorkPerBlock = 32;
 
-bool keepsFlags(const Op &O) {
-  switch (O.How) {
-  case Transfer::Move:
-  case Transfer::Extend:
-  case Transfer::Lea:
-  case Transfer::Load:
-    return true;
-  case Transfer::Constant:
-    return O.ImmIsValue;
-  case Transfer::None:
-    return !O.Clobbers && !(O.Traits & Compares) &&
-           (!O.MemCount || O.Mem[0].Kind != Access::Rmw);
-  default:
-    return false;
-  }
-}
-
 } // namespace
 
 void ZeroRanges::clear() {

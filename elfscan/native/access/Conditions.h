@@ -1,0 +1,62 @@
+//===- Conditions.h - What branches ask of the last comparison --*- C++ -*-===//
+//
+// Owns which condition codes of x86-64 and aarch64 ask for an order with zero.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_CONDITIONS_H
+#define LINEMATE_ACCESS_CONDITIONS_H
+
+#include "Op.h"
+
+#include <capstone/capstone.h>
+
+namespace linemate {
+
+inline OnSign signOf(x86_insn Branch) {
+  switch (Branch) {
+  case X86_INS_JS:
+  case X86_INS_JL:
+    return OnSign::Negative;
+  case X86_INS_JLE:
+    return OnSign::NotPositive;
+  case X86_INS_JNS:
+  case X86_INS_JGE:
+    return OnSign::NotNegative;
+  case X86_INS_JG:
+    return OnSign::Positive;
+  default:
+    return OnSign::Unknown;
+  }
+}
+
+inline OnSign signOf(arm64_cc Condition) {
+  switch (Condition) {
+  case ARM64_CC_LT:
+  case ARM64_CC_MI:
+    return OnSign::Negative;
+  case ARM64_CC_LE:
+    return OnSign::NotPositive;
+  case ARM64_CC_GE:
+  case ARM64_CC_PL:
+    return OnSign::NotNegative;
+  case ARM64_CC_GT:
+    return OnSign::Positive;
+  default:
+    return OnSign::Unknown;
+  }
+}
+
+/// The bit of tbz and tbnz that tells the sign of so many bytes.
+inline bool isSignBit(int64_t Bit, unsigned Width) {
+  return Bit == int64_t(8 * Width) - 1;
+}
+
+/// A number that cmn compares with the negative of.
+inline bool isPositive(const cs_arm64_op &O) {
+  return O.type == ARM64_OP_IMM && O.imm > 0;
+}
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_CONDITIONS_H
