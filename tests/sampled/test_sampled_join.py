@@ -17,6 +17,7 @@ from sharing.rules.sampled.base import SampledLine
 from sharing.sampled.interval import Share
 from sharing.sampled.lineuse.blame import blame, items_of
 from sharing.sampled.lineuse.use import Concurrency, LineUse, Overlap, Provenance, SampledRun, ThreadName, Totals, Touch
+from sharing.sampled.speedup.gain import Gain
 
 TOTALS = Totals(10_000, 9_000, 10_000.0, 100.0, "CPU time", 1)
 RAN = Coverage(5_000, 0)
@@ -310,6 +311,22 @@ def test_what_only_code_makes_severe_is_not_called_sampled(severity: Severity, c
     assert both.verdict is (Verdict.READ_MOSTLY_DISTURBED if severity is Severity.NOTE else seen.verdict)
     assert [e.text for e in both.evidence[:2]] == ["s says so", "x says so"], "what was seen is said all the same"
     assert counts["sampled_joined"] == 1
+
+
+def test_a_measured_gain_is_not_held_up_by_what_the_code_says() -> None:
+    """Its interval has the samples without a place in it."""
+    known = finding("x")
+    seen = finding("s", severity=Severity.MEDIUM, confidence=Confidence.DERIVED, score=900)
+    unplaced = Coverage(5_000, 4_000)
+    line = judged(Outcome.ONE_THREAD)
+    assert joined(known, (seen,), (line,), unplaced)[0][0].severity is Severity.HIGH
+    for gain, severity in (
+        (Gain(1.08, 1.0, 1.15, "measured"), Severity.MEDIUM),
+        (Gain(None, 1.0, 2.9, "a bound"), Severity.HIGH),
+    ):
+        told = replace(line, line=replace(line.line, gain=gain))
+        (both,), _ = joined(known, (seen,), (told,), unplaced)
+        assert both.severity is severity
 
 
 def test_samples_by_function_alone_are_said_and_clear_nothing() -> None:

@@ -69,7 +69,10 @@ def join(
         if match is not None:
             used.add(match.id)
             counts["sampled_joined"] += 1
-            others.append(_held(finding, _joined(finding, match), run.totals, in_functions))
+            both = _joined(finding, match)
+            # What a fix gains was measured: with what the samples without a place have to do with it.
+            known = any(j.line.gain is not None and j.line.gain.measured for j in _seen(finding, lines))
+            others.append(both if known else _held(finding, both, run.totals, in_functions))
             counts["sampled_cleared"] += _is_cleared(finding, others[-1])
             continue
         others.append(_checked(finding, lines, run, in_functions))
@@ -97,6 +100,12 @@ def order(findings: Iterable[Finding]) -> list[Finding]:
             f.id,
         ),
     )
+
+
+def _seen(finding: Finding, lines: dict[int, Judged]) -> list[Judged]:
+    """What was sampled where the finding is."""
+    start = int(finding.line.address, 16)
+    return [j for link, j in lines.items() if start <= link < start + finding.line.size]
 
 
 def _at(finding: Finding, by_line: dict[int, list[Finding]]) -> list[Finding]:
@@ -159,7 +168,7 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
     severity = min(static.severity, highest, key=lambda s: s.rank)
     if severity.rank <= both.severity.rank:
         return both
-    message = f"{static.message} (samples placed on the line: {totals.share(cost).text} of {totals.measure}; {why})"
+    message = f"{static.message} (samples with a place show {totals.share(cost).text} of {totals.measure} lost there; {why})"
     # Where samples alone make it a note, it is the code that makes it more: what it says, and how surely.
     told = both if both.severity is not Severity.NOTE else msgspec.structs.replace(static, evidence=both.evidence)
     return msgspec.structs.replace(_noted(told, f"not cleared: {why}"), severity=severity, message=message)
@@ -183,8 +192,7 @@ def _checked(finding: Finding, lines: dict[int, Judged], run: SampledRun, in_fun
     totals = run.totals
     if finding.verdict not in _JOINED:
         return finding
-    start = int(finding.line.address, 16)
-    seen = [j for link, j in lines.items() if start <= link < start + finding.line.size]
+    seen = _seen(finding, lines)
     coverage = in_functions(_functions(finding))
     cost = sum(j.line.use.cost for j in seen)
     share = totals.share(cost)
