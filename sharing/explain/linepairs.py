@@ -222,7 +222,6 @@ def meeting(
     )
     users = (actors[0].functions, actors[1].functions)
     severity = draft.severity if draft is not None else None
-    threads = thread_names(activity, (a for some in by_threads for a in some))
     return LinePair(
         pair,
         rows,
@@ -231,7 +230,7 @@ def meeting(
         bool(shared),
         users,
         relaid,
-        threads=threads,
+        threads=thread_names(activity, (a for some in by_threads for a in some)),
         alone=tuple(at for at in missing if int(view.partner[rows[at]]) >= 0),
         added=tuple(actors[at].name for at in missing if view.told[rows[at]]),
         busy_users=tuple(busiest(some) for some in by_threads),
