@@ -41,6 +41,11 @@ def builds_folder(name: str) -> Path:
     return folder
 
 
+def whole() -> Path | None:
+    """Where all of it is, whether there is anything yet or not; None where it has no place."""
+    return _base()
+
+
 def quiet_folder(name: str) -> Path | None:
     """For what nobody misses; None, without a note, where nothing can be kept."""
     folder, _ = _made(name)

@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from linemate import database
+from linemate.cachedir import whole
 from linemate.checking import factstream, gitbase
 from linemate.checking.topfolder import TopFolder
 from linemate.options import FactsRequest
@@ -94,7 +95,9 @@ def base_facts(
     for entry in current.entries:
         top.relative(entry.path)
     tracked = repository.tracked()
+    ours = tuple(f"{below}/" for place in (folders.trees or folders.scratch, whole()) if (below := _below(place, top)))
     new = _new_files(repository, tracked, current.entries, top)
+    new = frozenset(path for path in new if not path.startswith(ours))
     changes = repository.changes(commit)
     changes = dataclasses.replace(changes, changed=changes.changed | new)
     units = _sort_units(current.stream, changes, top)
@@ -105,7 +108,6 @@ def base_facts(
         return BaseFacts(current.stream, 0, notes)
     with gitbase.base_tree(repository, commit, folders.trees) as tree:
         # 2. the base's files and commands
-        ours = top.relative(str(folders.trees or folders.scratch))
         gitbase.link_into(tree, repository.top, _generated(repository, tracked | new, units.read, ours))
         found = [old for entry in again if (old := _in_base(entry, tree, changes, top)) is not None]
         guessed = {f"{top.home}/{path}" for _, path in lost}
@@ -182,18 +184,21 @@ def _folders(path: str) -> Iterator[str]:
         yield path
 
 
+def _below(place: Path | None, top: TopFolder) -> str | None:
+    return top.relative(str(place)) if place is not None else None
+
+
 def _generated(
-    repository: gitbase.Repository, not_generated: frozenset[str], read: set[str], ours: str | None
+    repository: gitbase.Repository, not_generated: frozenset[str], read: set[str], ours: tuple[str, ...]
 ) -> list[str]:
     """Files that the base may need and git cannot give: what units of the working tree read, and headers of a build.
 
-    ``ours`` is where base trees are, if that is below the top: they hold headers too.
+    ``ours`` is where base trees and the cache are, if that is below the top: they hold headers too.
     """
     others = repository.untracked(ignored=True)
     headers = [path for path in others if posixpath.splitext(path)[1] in HEADER_SUFFIXES]
     wanted = [path for path in (*sorted(read), *headers) if path not in not_generated]
-    own = f"{ours}/" if ours else "\0"
-    return list(dict.fromkeys(path for path in wanted if not path.startswith(own)))[:MAX_LINKED]
+    return list(dict.fromkeys(path for path in wanted if not path.startswith(ours)))[:MAX_LINKED]
 
 
 def _deleted_units(

@@ -400,6 +400,20 @@ def test_a_cache_within_the_project_is_no_part_of_it(case: Case) -> None:
     assert not (tree / "cache").exists()
 
 
+@pytest.mark.parametrize(("place", "named"), [(".cache-of-ours", False), ("elsewhere", True)])
+def test_repositories_in_our_own_cache_are_no_submodules(
+    case: Case, monkeypatch: pytest.MonkeyPatch, place: str, named: bool
+) -> None:
+    """Histories keep clones there, and a job keeps the cache in the tree."""
+    case.project.commit({"c.c": "int c;\n"})
+    monkeypatch.setenv("LINEMATE_CACHE", str(case.project.top / ".cache-of-ours"))
+    clone = make_project(case.project.top / place / "clone")
+    clone.commit({"lib.h": "int lib;\n"})
+    case.project.write({"c.c": "int c2;\n"})
+    _, made, _ = case.units("HEAD", case.project.database("c.c"))
+    assert [f"base: {place}/clone" in note for note in made.notes] == [True] * named
+
+
 def test_a_submodule_that_differs_is_named(case: Case, tmp_path: Path) -> None:
     library = make_project(tmp_path / "library")
     library.commit({"lib.h": "int lib;\n"})
