@@ -227,12 +227,39 @@ def _unshown(builds: Builds, old: Reach, new: Reach) -> str:
     if moved:
         return f"{first_of(moved)}, which threads use behind pointers, {_was(moved)} laid out anew"
     functions = _elsewhere(builds, old, new)
+    if added := _added(old, new, functions):
+        whose, which, users = added
+        return (
+            f"{first_of(which)} of {quoted(whose)}, which {first_of(users)} {'uses' if len(users) == 1 else 'use'} "
+            f"behind pointers, {_was(which)} added where nothing else moved"
+        )
     if not functions:
         return ""
     return (
         f"{first_of(functions)}, which threads run, {'uses' if len(functions) == 1 else 'use'} memory behind pointers "
         "at other offsets than before: how records there are laid out takes debug information to tell"
     )
+
+
+def _added(old: Reach, new: Reach, elsewhere: Sequence[str]) -> tuple[str, list[str], list[str]] | None:
+    """A record with members that the old build's had no bytes for, these, and the functions that use them.
+
+    An instruction of which no record is known counts where its function uses other offsets than before, and no member
+    of the old record begins at this one.
+    """
+    for name in sorted(old.records.keys() & new.records.keys()):
+        one, other = old.records[name].members, new.records[name].members
+        fresh = {path: at for path, at in other.items() if path not in one and at not in one.values()}
+        users: dict[str, None] = {}
+        used: dict[str, None] = {}
+        for touch in new.touches:
+            for path, at in fresh.items():
+                direct = touch.record == name and touch.path == path
+                if direct or (not touch.record and touch.offset == at and touch.function in elsewhere):
+                    used[path] = users[touch.function] = None
+        if used:
+            return name, [without_internals(path) for path in used], list(users)
+    return None
 
 
 def _was(names: list[str]) -> str:

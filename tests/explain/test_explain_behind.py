@@ -55,6 +55,24 @@ int main(void) {
   return (int)all->count;
 }
 """
+TALLIES = """
+#include <pthread.h>
+#include <stdlib.h>
+struct tally { volatile long made, kept; MEMBERS } __attribute__((aligned(64)));
+static struct tally *all;
+static void *work(void *arg) {
+  struct tally *mine = &all[(long)arg];
+  for (unsigned long i = 0; i < 60000000; i++) { mine->made += i & 7; mine->kept += i & 3; USE }
+  return 0;
+}
+int main(void) {
+  pthread_t threads[8];
+  all = aligned_alloc(64, 8 * sizeof *all);
+  for (long i = 0; i < 8; i++) pthread_create(&threads[i], 0, work, (void *)i);
+  for (int i = 0; i < 8; i++) pthread_join(threads[i], 0);
+  return (int)all->made;
+}
+"""
 HANDED, TAKEN = CODE.replace("FROM", "arg"), CODE.replace("FROM", "shared")
 Build = Callable[..., Path]
 
@@ -120,6 +138,20 @@ def test_members_that_part_at_no_place_less_are_not_accused(build: Build) -> Non
     assert layout(found) is None
     assert [r.kind for r in found.not_ruled_out] == [CauseKind.LAYOUT]
     assert "`conn`, which threads use behind pointers, was laid out anew" in found.not_ruled_out[0].why
+
+
+def test_a_member_added_within_the_padding_of_a_record_is_named(build: Build) -> None:
+    """Nothing else moved, and both builds have debug information."""
+    taken = TALLIES.replace("USE", "all[(i * 2654435761u >> 20) & 7].taken += 1;")
+    found = compared(build(TALLIES.replace("USE", ""), ""), build(taken, "volatile long taken;"))
+    (left,) = [r.why for r in found.not_ruled_out if r.kind is CauseKind.LAYOUT]
+    assert "`taken` of `tally`, which `work` uses behind pointers, was added where nothing else moved" in left
+    assert "takes debug information" not in left
+
+
+def test_a_member_that_nothing_uses_is_not_named(build: Build) -> None:
+    found = compared(build(TALLIES.replace("USE", ""), ""), build(TALLIES.replace("USE", ""), "long spare;"))
+    assert not any("was added" in r.why for r in found.not_ruled_out)
 
 
 def test_what_the_same_threads_run_may_be_each_ones_own(build: Build) -> None:

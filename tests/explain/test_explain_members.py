@@ -98,6 +98,22 @@ def test_a_record_that_grew_by_a_member_is_named(build: Build, explained: Explai
     assert "cache" in worse.symbols
 
 
+def test_a_variable_that_was_wrapped_has_no_member_without_a_name(tmp_path: Path, explained: Explain) -> None:
+    """As by `fix`: before it was no record, and had no members."""
+    struct = "struct { _Alignas(64) volatile long value; } word"
+    declared = {"plain": ("volatile long word", "word"), "wrapped": (struct, "word.value")}
+    made = {}
+    for name, (text, use) in declared.items():
+        code = CODE.replace("DECLARATION", f"{text}; volatile long word2;")
+        (tmp_path / f"{name}.c").write_text(code.replace("traffic[1].in", use).replace("traffic[1].out", "word2"))
+        made[name] = tmp_path / name
+        subprocess.run(["gcc", "-O1", "-g", "-pthread", f"{name}.c", "-o", name], cwd=tmp_path, check=True)
+    for old, new, verb in (("plain", "wrapped", "grew from 8 to 64"), ("wrapped", "plain", "shrank from 64 to 8")):
+        found = layout(explained(made[old], made[new]).causes)
+        assert found is not None
+        assert f"`word` {verb} bytes; " in found.summary
+
+
 def test_no_summary_begins_without_a_subject(build: Build, explained: Explain) -> None:
     renamed = "_Alignas(64) struct traffic { volatile long in, sent; char rest[112]; } traffic[2];\n#define out sent"
     for old, new in ((BEFORE, renamed), (renamed, BEFORE)):

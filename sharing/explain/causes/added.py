@@ -81,12 +81,14 @@ def in_one_build(builds: Builds, lead: LinePair, pairs: tuple[int, ...], *, impr
         row = int(builds.variables.pairs["new"][pair])
         owner = new.label(row)
         before, after = int(old.size[builds.variables.pairs["old"][pair]]), int(new.size[row])
-        listed = ", ".join(quoted(name.removeprefix(owner).removeprefix(".")) for name in dict.fromkeys(found))
+        inner = [name.removeprefix(owner).removeprefix(".") for name in dict.fromkeys(found)]
+        listed = ", ".join(quoted(name) for name in inner if name)  # a plain variable that became a record has none
         which = f"member{'s' if ',' in listed else ''} {listed}"
         if before != after:
             verb = "grew" if after > before else "shrank"
-            parts.append(f"{quoted(owner)} {verb} from {before:,} to {count(after, 'byte')} ({what}: {which})")
-        else:
+            told = f" ({what}: {which})" if listed else ""
+            parts.append(f"{quoted(owner)} {verb} from {before:,} to {count(after, 'byte')}{told}")
+        elif listed:
             parts.append(f"{which} of {quoted(owner)} {'are' if ',' in listed else 'is'} {what}")
     return parts
 
