@@ -69,8 +69,9 @@ def tally(report: Report) -> str:
     if broken := _broken_guards(report):
         parts.insert(0, broken)
     if report.baseline:
-        were = "was" if report.known == 1 else "were"
-        parts.append(f"{count(report.known, 'finding')} {were} there before ({report.baseline})")
+        # Milder ones are not counted: that there was nothing would be wrong.
+        known = count(report.known, "finding") if report.known else "none from --min-severity on"
+        parts.append(f"{known} {'were' if report.known > 1 else 'was'} there before ({report.baseline})")
     if report.hidden:
         parts.append(f"{report.hidden:,} more below --min-severity or --min-confidence")
     if report.suppressed:

@@ -41,6 +41,15 @@ def test_a_clean_check_is_one_visible_line() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [(2, "2 findings were there"), (1, "1 finding was there"), (0, "none from --min-severity on was there")],
+)
+def test_what_was_there_before_is_counted_from_the_severity_that_was_asked_for(known: int, said: str) -> None:
+    clean = msgspec.structs.replace(CHECKED, findings=(), known=known)
+    assert f"; {said} before (main at 3f2a9c0d1122)" in comment(clean).splitlines()[0]
+
+
 def test_the_picture_is_shown_and_the_details_are_folded() -> None:
     shown = re.sub(r"(?s)<details>.*?</details>", "", comment(CHECKED))
     assert "|AAAAAAAA|AAAAAAAA|aaaaaaaa|" in shown
