@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from bench.truth.apart import Pair, Places
 from sharing.basics.costs import PER_MILLION, busy_rate
+from sharing.basics.ways import mirrors
 from sharing.counted import numbers
 from sharing.counted.shareduse import NamedSpan, SharedUse, busy, shared_use
 from sharing.counted.weigh import Counted, Floats, on_the_line
@@ -24,7 +25,6 @@ from sharing.model.executions import Executions
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Range
 from sharing.model.ways import Points
-from sharing.static.ways import mirrors
 
 # What is done less often does not make one thing of the bytes that it touches: a structure that is copied at times.
 JOINING_RATE = busy_rate() / 10

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sharing.basics import numbers
 from sharing.judge.numbers import MIN_TIMED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
-from sharing.model.attribution import Attribution, Basis
+from sharing.model.attribution import Attribution, Basis, TouchFlag
 from sharing.model.finding import NOT_EXERCISED, Confidence, Finding, Severity, Verdict
 from sharing.model.plural import count
 from sharing.model.samples import Field
@@ -20,6 +20,8 @@ from sharing.sampled.attribution.evaluate import RegisterFile
 from sharing.sampled.lineuse.use import Totals
 
 MOST_ASKED_HZ = 10_000  # a higher one costs more than it tells: then only a longer run helps
+WORTH_TELLING = 0.05  # share of the samples, in loops that wait
+MAX_NAMED = 3  # functions of such loops
 TEXT_FORMAT = "perf script"
 _SHARING = (Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED)
 _RECORD = "`linemate record`, or perf record -e cpu-clock -I -d"
@@ -40,6 +42,7 @@ def profile_notes(
     if verdicts.together is not None:
         out.append(f"keeping all data apart that waits for others' writes: estimated speed-up {verdicts.together.text}")
     out += _not_exercised(findings)
+    out += _waiting(placed)
     for path, one in zip(paths, placed, strict=True):
         out += [f"{path}: {note}" for note in (*one.samples.counts.notes, *one.notes)]
         out += _unplaced(path, one)
@@ -60,6 +63,24 @@ def _not_exercised(findings: Sequence[Finding]) -> list[str]:
     """Findings of code that the load did not come to, apart from those that it speaks of."""
     apart = sum(not finding.exercised for finding in findings)
     return [f"{NOT_EXERCISED}, so that it says nothing of {count(apart, 'finding')} of the code"] * bool(apart)
+
+
+def _waiting(placed: Sequence[Attribution]) -> list[str]:
+    """Loops that only look whether another thread has written: their time is no cost of the line."""
+    by_function: Counter[str] = Counter()
+    for one in placed:
+        rows = one.rows[(one.rows["flags"] & TouchFlag.SPIN_WAITS != 0) & (one.rows["function"] >= 0)]
+        by_function.update(one.functions[number] for number in rows["function"].tolist())
+    share = by_function.total() / max(sum(len(one.rows) for one in placed), 1)
+    if share < WORTH_TELLING:
+        return []
+    names = [name for name, _ in by_function.most_common(MAX_NAMED)]
+    more = f" and {len(by_function) - MAX_NAMED} more" if len(by_function) > MAX_NAMED else ""
+    where = f"{', '.join(names)}{more}"
+    return [
+        f"{100 * share:.0f} % of the samples are in loops that wait until another thread has written ({where}): what "
+        f"they wait for takes that long, which no layout shortens; fewer such threads may, or threads that sleep"
+    ]
 
 
 def _weak(path: str, one: Attribution) -> list[str]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
+from sharing.basics.ways import mirrors
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.static.correlate import Accesses
-from sharing.static.ways import mirrors
 
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 INDEXED, ATOMIC, VIA_CALL = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.VIA_CALL)

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.ways import mirrors
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
 from sharing.static import numbers
 from sharing.static.callees import functions_called
-from sharing.static.ways import mirrors
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]

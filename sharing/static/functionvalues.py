@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.ways import block_of, mirrors
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
 from sharing.static.indirectentries import calls_pointers
-from sharing.static.ways import block_of, mirrors
 
 
 def by_go(image: Image) -> npt.NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
@@ -24,7 +25,6 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.flow import INIT, LOCK, LockCalls
 from sharing.static.origins import AccessOrigins
 from sharing.static.phases import order_and_ip
-from sharing.static.ways import Mirrors
 
 NONE: frozenset[str] = frozenset()
 MAX_USES = 256  # of locks in one function, which are compared with each other; in one of more, any is held all through

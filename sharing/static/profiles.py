@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
+from sharing.basics.ways import in_loops
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import Image
@@ -30,7 +31,6 @@ from sharing.static.perthread import Uses
 from sharing.static.pieces import Piece, Splitter
 from sharing.static.roles import role_of
 from sharing.static.shapes import Shapes
-from sharing.static.ways import in_loops
 
 MAX_NEIGHBOURS = 64
 MAX_SPOTS = 8  # of what one function does to one actor; the others are like them

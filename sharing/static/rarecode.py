@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.ways import block_of
 from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
@@ -24,7 +25,6 @@ from sharing.static.callees import function_at, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
 from sharing.static.sections import within
-from sharing.static.ways import block_of
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
 from sharing.static.executions import in_loop
-from sharing.static.ways import Mirrors
 
 Bools = npt.NDArray[np.bool_]
 

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, Image, Table
@@ -28,7 +29,6 @@ from sharing.static.callees import names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
 from sharing.static.starts import Root
-from sharing.static.ways import points
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said

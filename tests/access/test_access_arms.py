@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from elfscan.code.accessplan import start_scan
-from sharing.static.ways import points
+from sharing.basics.ways import points
 from tests.access.conftest import Build
 from tests.access.elfplan import read_elf
 from tests.builders.image import Builder

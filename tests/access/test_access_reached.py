@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from elfscan.code.accessplan import start_scan
-from sharing.static.ways import in_loops
+from sharing.basics.ways import in_loops
 from tests.access.conftest import Build
 from tests.access.elfplan import read_elf
 from tests.builders.image import Builder

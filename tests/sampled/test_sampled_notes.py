@@ -12,7 +12,7 @@ from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.names import Names
 from sharing.judge.sampled.verdict import judge_lines
-from sharing.model.attribution import Basis, Reason
+from sharing.model.attribution import Basis, Reason, TouchFlag
 from sharing.model.finding import Report, Severity
 from sharing.model.image import ImageKind
 from sharing.model.samples import Event, Field, Recording
@@ -49,6 +49,16 @@ def test_what_was_found_is_one_sentence() -> None:
 def test_nothing_found_is_said_with_its_limit() -> None:
     (shown,) = notes(pair(64))
     assert shown.endswith("; 0 lines with samples of several threads; no false sharing above 2 % of CPU time found")
+
+
+def test_loops_that_only_wait_for_another_thread_are_named() -> None:
+    recorded = pair(64)
+    waits = [One(0, t, flags=TouchFlag.SPIN_WAITS, function="spin") for t in ticks(400, start=400)]
+    recorded.samples += waits[:40]
+    assert not any("in loops that wait" in note for note in notes(recorded)), "3 %"
+    recorded.samples += waits[40:]
+    (told,) = (note for note in notes(recorded) if "in loops that wait" in note)
+    assert told.startswith("25 % of the samples are in loops that wait until another thread has written (spin)")
 
 
 def test_what_has_no_place_limits_that() -> None:

@@ -168,7 +168,8 @@ def _held(static: Finding, both: Finding, totals: Totals, in_functions: InFuncti
     severity = min(static.severity, highest, key=lambda s: s.rank)
     if severity.rank <= both.severity.rank:
         return both
-    message = f"{static.message} (samples with a place show {totals.share(cost).text} of {totals.measure} lost there; {why})"
+    lost = f"{totals.share(cost).text} of {totals.measure}"
+    message = f"{static.message} (samples with a place show {lost} lost there; {why})"
     # Where samples alone make it a note, it is the code that makes it more: what it says, and how surely.
     told = both if both.severity is not Severity.NOTE else msgspec.structs.replace(static, evidence=both.evidence)
     return msgspec.structs.replace(_noted(told, f"not cleared: {why}"), severity=severity, message=message)
