@@ -62,6 +62,16 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
     return own, calls
 
 
+def calls_that_sleep(image: Image) -> Bools:
+    """Which calls are made of functions that sleep, by their names."""
+    table = _table()
+    callees = distinct(image.calls["callee"])
+    names = names_of_callees(image, callees)
+    every = table.sleeps | table.sleeps_seconds
+    chosen = [name in every or name.startswith(table.sleeps_prefixes) for name in names]
+    return among(image.calls["callee"], callees[np.array(chosen, bool)])
+
+
 class Sleepers(msgspec.Struct, frozen=True):
     """Roots whose own loop sleeps: ``some`` in many of its rounds, ``rest`` in every one, ``long`` for seconds."""
 

@@ -24,6 +24,7 @@ from sharing.static.administration import administrators, called_by_seldom_code
 from sharing.static.callees import function_at, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
+from sharing.static.foreign import calls_that_sleep
 from sharing.static.sections import within
 
 Bools = npt.NDArray[np.bool_]
@@ -121,6 +122,7 @@ def with_rarity(image: Image) -> Image:
     once = first_uses(image, functions)
     seldom_sites |= _between(sites["ip"], once) | _writes_declared_rare(image, table.read_mostly_sections)
     seldom_calls |= _between(calls["ip"], once)
+    seldom_calls &= ~calls_that_sleep(image)  # a loop that also tells of errors sleeps all the same
     found = dataclasses.replace(
         image, functions=functions, sites=_raised(sites, seldom_sites), calls=_raised(calls, seldom_calls)
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, distinct, union
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
@@ -36,9 +36,11 @@ def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
     starts = among(calls["callee"], starting) & (calls["function"] >= 0)
     if not starts.any():
         return image
+    direct = starts
     starts, starters = _with_wrappers(image, starts)
     mirrors = Mirrors(image)
     looped = np.flatnonzero(starts & in_loop(calls["loop_depth"]))
+    looped = _with_other_arms(image, mirrors, looped, direct)
     loops = _mostly(_loop(mirrors, calls[looped]), _in_round(mirrors, calls[looped]), numbers.EVERY_ROUND - 1)
 
     def seldom(rows: Table) -> Bools:
@@ -65,6 +67,22 @@ def _with_wrappers(image: Image, starts: Bools) -> tuple[Bools, npt.NDArray[np.i
             break
         starts = fresh
     return starts, starters
+
+
+def _with_other_arms(
+    image: Image, mirrors: Mirrors, looped: npt.NDArray[np.int64], direct: Bools
+) -> npt.NDArray[np.int64]:
+    """``looped``, calls in loops that start a thread, and those of functions that may do so in the same loops.
+
+    Where a list of threads has room code starts one itself, and else a function that makes the list longer does.
+    """
+    calls = image.calls
+    may = distinct(calls["function"][direct & ~in_loop(calls["loop_depth"])])
+    others = among(functions_called(image), may) & (calls["function"] >= 0) & in_loop(calls["loop_depth"])
+    more = np.flatnonzero(others)
+    more = more[among(_loop(mirrors, calls[more]), _loop(mirrors, calls[looped]))]
+    result: npt.NDArray[np.int64] = union(looped, more)
+    return result
 
 
 def _mostly(places: npt.NDArray[np.int64], rarity: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:

@@ -362,3 +362,46 @@ def test_what_is_declared_to_be_read_mostly_is_hardly_ever_written(section: str,
     found = with_rarity(b.image()).sites
     assert found["rarity"][found["kind"] == AccessKind.RMW].tolist() == [SELDOM if rare else 4]
     assert found["rarity"][found["kind"] == AccessKind.LOAD].tolist() == [4]
+
+
+NUMBERED = """
+#include <pthread.h>
+extern long made, counted;
+long made, counted;
+volatile int stop;
+static __thread int known, number;
+__attribute__((noinline)) static int mine(void)
+{
+    if (!known) { number = __atomic_fetch_add(&made, 1, __ATOMIC_RELAXED); known = 1; }
+    return number;
+}
+static void *work(void *given) { while (!stop) counted += FIRST; return given; }
+int main(void) { pthread_t one; pthread_create(&one, 0, work, 0); work(0); return 0; }
+"""
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_what_a_thread_does_at_its_first_use_of_its_own_storage(compiled: Compile, tool: str) -> None:
+    """One byte of it says that it was done."""
+    once = NUMBERED.replace("__thread int known, number", "__thread _Bool known; static __thread int number")
+    image = next(read_images(str(compiled(tool, "c", once.replace("FIRST", "mine()"), "-O2")), types=False))
+    address = {image.names[v["name"]]: int(v["address"]) for v in image.variables if v["name"] >= 0}
+    rarity = {at: image.sites["rarity"][image.sites["target"] == address[at]].min() for at in ("made", "counted")}
+    assert rarity["made"] >= SELDOM > rarity["counted"]
+
+
+def test_a_loop_that_tells_of_something_and_sleeps_sleeps() -> None:
+    """Its message is no error that would make the sleep rare."""
+    b = Builder()
+    b.variable("stderr", 8), b.variable("ticks", 8)
+    body = b.function("work").call("sleep", loop=1, order=1).load("stderr", loop=1, order=1)
+    body.call("fprintf", "stderr", loop=1, order=1)
+    image = with_rarity(b.image())
+    (slept,) = image.calls["rarity"][image.calls["callee"] == _address(image, "sleep")]
+    (told,) = image.calls["rarity"][image.calls["callee"] == _address(image, "fprintf")]
+    assert slept == 0
+    assert told >= SELDOM
+
+
+def _address(image: Image, name: str) -> int:
+    return next(address for address, called in image.callee_names.items() if called == name)

@@ -88,3 +88,39 @@ def test_starts_on_all_ways_of_a_round_add_up(ways: tuple[int, ...], rare: bool)
     body.store("count", loop=1, order=len(ways) + 1)
     found = with_rare_starts(b.image(), default_knowledge())
     assert int(found.sites["rarity"][found.sites["loop_depth"] > 0][0] >= SELDOM) == rare
+
+
+# A list of threads has room, or a function makes it longer and starts the thread there, on one of many ways.
+LISTED = """
+#include <pthread.h>
+long begun, seen;
+volatile int room, state;
+static pthread_t one;
+static void *graze(void *p) { while (state) __sync_fetch_and_add((long *)p, 1); return 0; }
+__attribute__((noinline)) void grow(void)
+{
+    if (state & 1) { seen++; return; }
+    if (state & 2) { seen++; return; }
+    if (state & 4) { seen++; return; }
+    if (state & 8) { seen++; return; }
+    pthread_create(&one, 0, graze, &seen);
+}
+int main(int c, char **v)
+{
+    for (int i = 0; i < c; i++) {
+        begun++;
+        if (room) START else grow();
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("tool", "level"), COMPILERS)
+def test_a_round_that_starts_a_thread_here_or_in_a_function_that_it_calls(
+    compiled: Compile, tool: str, level: str
+) -> None:
+    direct = compiled(tool, "c", LISTED.replace("START", "pthread_create(&one, 0, graze, &seen);"), level)
+    assert rarities(next(read_images(str(direct), types=False)), "begun")[0] >= SELDOM
+    neither = compiled(tool, "c", LISTED.replace("START", "seen++;"), level)
+    assert rarities(next(read_images(str(neither), types=False)), "begun")[0] < SELDOM

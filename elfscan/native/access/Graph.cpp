@@ -24,6 +24,10 @@ constexpr uint8_t MaxLoopDepth = 255;
 constexpr float RootChance = 0.1F;
 constexpr float LeastChance = 1e-12F;
 constexpr float LoopEntered = 0.88F;
+/// Of code that each thread runs once, as it comes by again and again.
+constexpr float FirstUse = 1.0F / 1024;
+/// Ops of a test, its branch included.
+constexpr uint32_t MaxTest = 6;
 /// Blocks between the test that skips a loop and the loop.
 constexpr unsigned MaxPreheader = 3;
 
@@ -284,6 +288,32 @@ bool Graph::entersLoop(uint32_t To, uint8_t Depth) const {
   return false;
 }
 
+/// Does one way of a branch set a byte of the thread's own storage that the
+/// branch tested?  Each thread comes there once: variables of threads are made
+/// so.
+bool Graph::isFirstUse(std::span<const Op> Ops, const Block &From,
+                       uint32_t To) const {
+  auto OfThread = [](const Op &O, Access Kind) -> const MemOperand * {
+    const MemOperand &M = O.Mem[0];
+    bool Is = O.MemCount == 1 && M.Kind == Kind && M.Flags & MemSegment &&
+              M.Size == 1 && M.Base == NoReg && M.Index == NoReg;
+    return Is ? &M : nullptr;
+  };
+  uint32_t Begin = From.Last - std::min(From.Last - From.First, MaxTest);
+  for (uint32_t I = Begin; I < From.Last; ++I) {
+    const MemOperand *Tested = OfThread(Ops[I], Access::Load);
+    if (!Tested)
+      continue;
+    for (const Op &O :
+         Ops.subspan(Blocks[To].First, Blocks[To].Last - Blocks[To].First))
+      if (const MemOperand *Set = OfThread(O, Access::Store);
+          Set && O.StoredAny == ImmReg && O.Imm &&
+          Set->Flags == Tested->Flags && Set->Disp == Tested->Disp)
+        return true;
+  }
+  return false;
+}
+
 /// Blocks that nothing but the key of a branch leads to.
 void Graph::findKeyed(std::span<const Op> Ops) {
   Keyed.clear();
@@ -338,6 +368,12 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
     float Here = std::min(Chance[*It], 1.0F);
     std::span<const uint32_t> Ways = successors(Current);
     if (Ways.size() == 2 && Stays == 2) {
+      if (bool First = isFirstUse(Ops, Current, Ways[0]);
+          First != isFirstUse(Ops, Current, Ways[1])) {
+        Chance[Ways[First ? 0 : 1]] += Here * FirstUse;
+        Chance[Ways[First ? 1 : 0]] += Here * (1 - FirstUse);
+        continue;
+      }
       bool First = entersLoop(Ways[0], Current.LoopDepth);
       if (First != entersLoop(Ways[1], Current.LoopDepth)) {
         Chance[Ways[First ? 0 : 1]] += Here * LoopEntered;

@@ -95,6 +95,8 @@ private:
   void findKeyed(std::span<const Op> Ops);
   void startChances();
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
+  bool isFirstUse(std::span<const Op> Ops, const Block &From,
+                  uint32_t To) const;
   void countLoops();
 };
 
