@@ -140,6 +140,7 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
     part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * numbers.VIA_CALL_WEIGHT, part)
     variable = image.variables_at(rows["target"])
     part = np.where(_one_of_several(image, rows, variable), part * numbers.INDEXED_WEIGHT, part)
+    part *= _share_of_line(image, rows, variable)
     once = perthread.times(rows["loop_depth"], rows["rarity"]) * part if graph.by_thread is not None else None
     return Accesses(rows, weight * part, graph.mask_of(image, rows), lock_row, variable, graph.cold[function], once)
 
@@ -152,6 +153,21 @@ def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) 
     small = (variable >= 0) & (image.variables["size"][np.maximum(variable, 0)] <= image.arch.line_size)
     several: npt.NDArray[np.bool_] = indexed & ~(small & (rows["kind"] == AccessKind.LOAD))
     return several
+
+
+def _share_of_line(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> Floats:
+    """Of accesses to an element of a large table, which may be on any of its lines, how many are on one; else 1.
+
+    Elements that are each thread's own and what is changed atomically lie together as a rule.
+    """
+    share = np.ones(len(rows))
+    if not len(image.variables):
+        return share
+    chosen = (rows["flags"] & (SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.ATOMIC)) == SiteFlag.INDEXED
+    size = np.where(variable >= 0, image.variables["size"][np.maximum(variable, 0)], 0)
+    chosen &= size > numbers.TABLE_BYTES
+    share[chosen] = image.arch.line_size / size[chosen]
+    return share
 
 
 def _lock_sites(events: Table) -> Table:

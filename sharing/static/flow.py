@@ -7,21 +7,35 @@ what is passed through memory or returned is not followed.
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, leading
-from sharing.model.image import PARAM_DTYPE, SITE_DTYPE, AccessKind, ArgKind, Image, SiteFlag, Table
+from sharing.model.image import (
+    HELD,
+    HELD_OFFSET_BITS,
+    PARAM_DTYPE,
+    SITE_DTYPE,
+    AccessKind,
+    ArgKind,
+    Image,
+    SiteFlag,
+    Table,
+)
 from sharing.model.profile import COMPANIONS
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees, of_call
 
 MAX_SUMMARY_ROWS = 1_500_000
+NO_STRIDE = 255  # in rows of arguments so far apart or further
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
 MAX_CALLEE_ROWS = 64  # accesses kept per function and argument: more says nothing new about a line
 
@@ -48,7 +62,32 @@ LOCK_DTYPE = np.dtype(
 class _Effect(msgspec.Struct, frozen=True):
     row: int
     effect: int
-    offset: int
+
+
+# The index of a called function, its argument, and of the lock behind it the row in ``Knowledge.locks`` and the offset.
+_Wrapper = tuple[int, int, int, int]
+
+
+class _Within:
+    """Functions that release again, each time they run, a lock that they take behind an argument."""
+
+    def __init__(self) -> None:
+        self._calls: dict[_Wrapper, list[tuple[tuple[int, int], int, float]]] = defaultdict(list)
+
+    def add(self, lock: _Wrapper, does: tuple[int, ...], rarity: int, place: tuple[int, int]) -> None:
+        """``does``: what a call in the function, which is so rare, does to the lock; ``place``: block and address."""
+        for effect in does:
+            self._calls[lock].append((place, effect, 2.0 ** (-rarity / shared.RARITY_STEPS)))
+
+    def of(self, lock: _Wrapper, effect: int) -> tuple[int, ...]:
+        """What a call of the function does to the lock."""
+        calls = self._calls.get(lock, ()) if effect == LOCK else ()
+        first = min((place for place, what, _ in calls if what == LOCK), default=None)
+        if first is None:
+            return (effect,)
+        taken = sum(chance for _, what, chance in calls if what == LOCK)
+        released = sum(chance for place, what, chance in calls if what == UNLOCK and place >= first)
+        return (LOCK, UNLOCK) if released >= numbers.RELEASED * taken else (effect,)
 
 
 class LockCalls(msgspec.Struct, frozen=True):
@@ -72,39 +111,50 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     index = {int(a): i for i, a in enumerate(callees.tolist())}
-    effects: dict[tuple[int, int], _Effect] = {}
-    called = names_of_callees(image, callees)
-    for i in knowledge.lock_callees(called):
-        for arg, row, name in knowledge.lock_calls(called[i]):
-            effects.setdefault((i, arg), _Effect(row, _EFFECT[name], 0))
+    effects, waits = _by_names(knowledge, names_of_callees(image, callees))
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
+    call_ips = np.ascontiguousarray(image.calls["ip"])
     function_start = image.functions["address"]
     out: list[tuple[int, ...]] = []
     fresh = dict(effects)
     handed = _objects_by_entry(image, knowledge)
+    within = _Within()
+    taken: set[tuple[int, int, bool]] = set()  # a function, its argument, and whether its lock is a condition variable
     for _ in range(numbers.LOCK_WRAPPERS):
-        found: dict[tuple[int, int], _Effect] = {}
-        for (callee, arg_number), effect in fresh.items():
+        found: dict[_Wrapper, int] = {}
+        for (callee, arg_number, row, offset), effect in fresh.items():
             rows = order[starts[callee] : starts[callee + 1]]
-            for ip, _, value, function, arg, kind, source, depth in args[rows].tolist():
+            called_at = np.minimum(np.searchsorted(call_ips, args["ip"][rows]), len(call_ips) - 1)
+            rarity, place = (image.calls[name][called_at].tolist() for name in ("rarity", "order"))
+            does = within.of((callee, arg_number, row, offset), effect)
+            for (ip, _, value, function, arg, kind, source, depth), rare, block in zip(
+                args[rows].tolist(), rarity, place, strict=True
+            ):
                 if arg != arg_number or function < 0:
                     continue
-                value += effect.offset
+                value += offset
                 if kind == ArgKind.ADDRESS:
                     # The field is signed for parameter offsets; a kernel's addresses have the top bit.
-                    out.append((ip, value & ADDRESS_MASK, function, effect.row, effect.effect, depth, source, 0, 0))
+                    out += [(ip, value & ADDRESS_MASK, function, row, did, depth, source, 0, 0) for did in does]
                 elif kind == ArgKind.PARAM:
                     for data, stride in handed.get((function, source), ()):
                         at = data + value & ADDRESS_MASK
-                        out.append((ip, at, function, effect.row, effect.effect, depth, stride, 0, 0))
+                        out += [(ip, at, function, row, did, depth, stride, 0, 0) for did in does]
                     wrapper = index.get(int(function_start[function]))
-                    if wrapper is not None:
-                        key = (wrapper, source)
-                        old = effects.get(key) or found.get(key)
-                        # A function that both takes and releases counts as taking.
-                        if old is None or (old.effect != LOCK and effect.effect == LOCK and old.row == effect.row):
-                            found[key] = _Effect(effect.row, effect.effect, value)
+                    if wrapper is None:
+                        continue
+                    key = (wrapper, source, row, value)
+                    if callee not in waits:
+                        within.add(key, does, rare, (block, ip))
+                    old = effects.get(key) or found.get(key)
+                    # A function that both takes and releases counts as taking.
+                    mine = wrapper, source, knowledge.locks[row].kind in COMPANIONS
+                    if old is None and mine not in taken:
+                        taken.add(mine)  # of several locks of a record the first
+                        found[key] = effect
+                    elif old is not None and old != LOCK and effect == LOCK:
+                        found[key] = effect
         effects.update(found)
         fresh = found
         if not fresh:
@@ -113,9 +163,21 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
     table["rarity"], table["order"] = of_call(image, table["ip"], "rarity"), of_call(image, table["ip"], "order")
     table = distinct(table)
     wrappers: dict[int, list[_Effect]] = {}
-    for (callee, _), effect in effects.items():
-        wrappers.setdefault(int(callees[callee]), []).append(effect)
+    for (callee, _, row, _), effect in effects.items():
+        wrappers.setdefault(int(callees[callee]), []).append(_Effect(row, effect))
     return LockCalls(table, _unknown(image, knowledge, table, wrappers))
+
+
+def _by_names(knowledge: Knowledge, called: list[str]) -> tuple[dict[_Wrapper, int], set[int]]:
+    """What functions do to locks by their names, and which of them wait: these give the lock back as it was."""
+    effects: dict[_Wrapper, int] = {}
+    waits: set[int] = set()
+    for i in knowledge.lock_callees(called):
+        for arg, row, name in knowledge.lock_calls(called[i]):
+            effects.setdefault((i, arg, row, 0), _EFFECT[name])
+            if knowledge.locks[row].kind in COMPANIONS:
+                waits.add(i)
+    return effects, waits
 
 
 def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int, list[_Effect]]) -> Table:
@@ -128,7 +190,7 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     calls = calls[~among(calls["ip"], events["ip"])]
     callees = distinct(calls["callee"][calls["callee"] != 0])
     names = names_of_callees(image, callees)
-    by_name = {int(callees[i]): [_Effect(r, _EFFECT[e], 0) for _, r, e in knowledge.lock_calls(names[i])]
+    by_name = {int(callees[i]): [_Effect(r, _EFFECT[e]) for _, r, e in knowledge.lock_calls(names[i])]
                for i in knowledge.lock_callees(names)}  # fmt: skip
     # What waits gives a lock back as it was.
     effects = {
@@ -200,7 +262,7 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
     sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
     sites["order"] = p["order"]
     sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
-    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, SiteFlag.INDEXED, 0).astype(np.uint8)
+    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, SiteFlag.INDEXED | SiteFlag.OWN, 0).astype(np.uint8)
     return sites
 
 
@@ -211,7 +273,7 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
     Addresses are signed as in the arguments: a kernel's have the top bit.
     """
     found = []
-    for one in handovers(image, knowledge, image.args):
+    for one in as_elements(image, handovers(image, knowledge, image.args)):
         if one.data is not None:
             row = int(function_at(image, np.array([one.entry], np.uint64))[0])
             if row >= 0:
@@ -255,6 +317,37 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
         for at, data, parameter in known[callee][1]
         if at in values and not values[at][1]  # an element of a table is any function of it
     ]
+
+
+def as_elements(image: Image, found: list[Handover]) -> list[Handover]:
+    """The same, where several places of one object are handed to one function each as elements of an array.
+
+    Compilers unroll the loop that starts a thread for each element.
+    """
+    handed: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
+    for one in found:
+        if one.starts and one.data is not None:
+            handed.setdefault((one.entry, one.parameter, _object_at(image, one.data[0])), set()).add(one.data)
+    arrays: dict[tuple[int, int, int], tuple[int, int]] = {}
+    for key, places in handed.items():
+        begin = min(places)[0]
+        stride = math.gcd(*(at - begin for at, _ in places), *(step for _, step in places))
+        known = key[2] >= 0 or stride * (len(places) - 1) == max(places)[0] - begin >= 2 * stride
+        if known and len(places) > 1 and 0 < stride < NO_STRIDE:
+            arrays[key] = begin, stride
+    return [
+        one._replace(data=arrays.get((one.entry, one.parameter, _object_at(image, one.data[0])), one.data))
+        if one.starts and one.data is not None
+        else one
+        for one in found
+    ]
+
+
+def _object_at(image: Image, address: int) -> int:
+    """Whose place it is, as a number: the row of a variable, or the object behind a pointer; -1 unknown."""
+    if address > 0 and address & int(HELD):
+        return address >> HELD_OFFSET_BITS
+    return image.variable_at(address & ADDRESS_MASK)
 
 
 def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
@@ -22,7 +23,7 @@ from sharing.model.ways import Point
 from sharing.static import numbers
 from sharing.static.accesscolumns import AccessColumns
 from sharing.static.callgraph import CallGraph
-from sharing.static.flow import INIT, LOCK, LockCalls
+from sharing.static.flow import INIT, LOCK, UNLOCK, LockCalls
 from sharing.static.origins import AccessOrigins
 from sharing.static.phases import order_and_ip
 
@@ -185,17 +186,33 @@ class Guards:
 def lock_uses(
     image: Image, calls: LockCalls, knowledge: Knowledge, name_of: Callable[[int], str]
 ) -> dict[int, list[LockUse]]:
-    """By function the calls that take and release locks; waiting and waking hold nothing."""
+    """By function the calls that take and release locks; waiting and waking hold nothing.
+
+    What takes a lock and releases it holds it at what else it does: between right before and right behind the call.
+    """
     uses: dict[int, list[LockUse]] = defaultdict(list)
     names: dict[int, str] = {0: ""}
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
     events = np.concatenate([calls.events, calls.unknown])
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
-    for event, mirror in zip(chosen, mirrors.tolist(), strict=True):
-        address, point = int(event["address"]), Point(int(event["order"]), mirror, int(event["ip"]))
+    pair = _taken_and_released(chosen)
+    for event, mirror, one in zip(chosen, mirrors.tolist(), pair.tolist(), strict=True):
+        beside = one and (-1 if event["effect"] == LOCK else 1)
+        address, point = int(event["address"]), Point(int(event["order"]), mirror, int(event["ip"]) + beside)
         if address not in names:
             names[address] = name_of(address)
         use = LockUse(names[address], bool(event["effect"] == LOCK), point, int(event["row"]))
         uses[int(event["function"])].append(use)
     return uses
+
+
+def _taken_and_released(events: Table) -> npt.NDArray[np.bool_]:
+    """Which of these are of calls that both take and release the lock: as they are ordered, one behind the other."""
+    pair = (events["effect"][:-1] == LOCK) & (events["effect"][1:] == UNLOCK) & (events["address"][1:] != 0)
+    for name in ("ip", "address", "row"):
+        pair &= events[name][1:] == events[name][:-1]
+    both = np.zeros(len(events), bool)
+    both[:-1] |= pair
+    both[1:] |= pair
+    return both

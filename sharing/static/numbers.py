@@ -179,6 +179,14 @@ VIA_CALL_WEIGHT: Annotated[
     ),
 ] = 0.7
 INDEXED_WEIGHT: Annotated[float, About("factor of a weight", Origin.CHOSEN, "one of several elements")] = 0.3
+TABLE_BYTES: Annotated[
+    int,
+    About(
+        "bytes of an array",
+        Origin.CHOSEN,
+        "in a larger one an index chooses among many lines: plain uses of it say little of any one of them",
+    ),
+] = 16 * 1024
 UNBOUNDED: Annotated[
     int, About("bytes of one access", Origin.CHOSEN, "larger ones are string operations of unknown length")
 ] = 4096
@@ -192,6 +200,14 @@ MAX_HOTTEST: Annotated[int, About("lines", Origin.CHOSEN, "whose neighbourhood i
 LOCK_WRAPPERS: Annotated[
     int, About("calls from a function to the lock that it takes", Origin.CHOSEN, "wrappers of locks are no deeper")
 ] = 6
+RELEASED: Annotated[
+    float,
+    About(
+        "releases of a lock by times that a function takes it",
+        Origin.CHOSEN,
+        "from here on it holds the lock while it runs alone: ways out of a function have less than their share",
+    ),
+] = 0.7
 ENTRY_WRAPPERS: Annotated[
     int, About("calls from a function to the start of a thread", Origin.CHOSEN, "wrappers of threads are no deeper")
 ] = 4

@@ -57,6 +57,28 @@ class TestLockEvents:
         b.function("inner").call("pthread_rwlock_rdlock", Param(0, 8))
         assert events(b) == [("f", table + 72, "lock", "pthread_rwlock_t")]
 
+    def test_a_wrapper_that_takes_and_then_releases_does_both(self) -> None:
+        b = Builder()
+        lock = b.variable("lock", 40)
+        b.function("f").call("with_lock", "lock")
+        b.function("with_lock").call("pthread_mutex_lock", Param(0)).call("pthread_mutex_unlock", Param(0))
+        assert events(b) == [("f", lock, "lock", "pthread_mutex_t"), ("f", lock, "unlock", "pthread_mutex_t")]
+
+    def test_one_that_releases_on_some_ways_alone_takes(self) -> None:
+        b = Builder()
+        lock = b.variable("lock", 40)
+        b.function("f").call("enter", "lock")
+        b.function("enter").call("pthread_mutex_lock", Param(0)).call("pthread_mutex_unlock", Param(0), rarity=4)
+        assert events(b) == [("f", lock, "lock", "pthread_mutex_t")]
+
+    def test_a_lock_and_its_condition_variable_behind_one_argument(self) -> None:
+        b = Builder()
+        queue = b.variable("queue", 88)
+        b.function("f").call("wake", "queue")
+        b.function("wake").call("pthread_cond_signal", Param(0, 40)).call("pthread_mutex_lock", Param(0))
+        kinds = {(at, effect, kind) for _, at, effect, kind in events(b)}
+        assert kinds == {(queue, "lock", "pthread_mutex_t"), (queue + 40, "lock", "pthread_cond_t")}
+
     def test_a_wrapper_that_takes_and_releases_takes(self) -> None:
         b = Builder()
         lock = b.variable("lock", 40)

@@ -209,6 +209,26 @@ def slots() -> Builder:
     return b
 
 
+def beside_a_table() -> Builder:
+    """One thread reads anywhere in a large table, the other counts in a word on its first line."""
+    b = Program(apart=16 + 64)
+    b.function("left").access(AccessKind.LOAD, "table", loop=1, stride=8)
+    b.counts("right", "word")
+    b.variable("word", 8, FAR)
+    b.variable("table", 32 * 1024, FAR + 8)
+    return b
+
+
+def behind_a_lock() -> Builder:
+    """Both threads count behind a call that takes a lock and releases it again."""
+    b = Program()
+    for thread, word in (("left", "mine"), ("right", "theirs")):
+        b.function(thread).call("look", "lock", loop=1).rmw(word, loop=1)
+    b.function("look").call("pthread_mutex_lock", Param(0)).call("pthread_mutex_unlock", Param(0))
+    b.variable("lock", 40, FAR)
+    return b
+
+
 def cleared_whole() -> Builder:
     """A buffer that is cleared as a whole ends on the line of two words."""
     b = Program(apart=72)
@@ -361,11 +381,13 @@ ROWS: list[Row] = [
     ("FUNCTION_SCORE", 0.0, lambda: beside_busier(functions=4)),
     ("VIA_CALL_WEIGHT", 0.1, through_arguments),
     ("INDEXED_WEIGHT", 0.05, slots),
+    ("TABLE_BYTES", 1 << 20, beside_a_table),
     ("UNBOUNDED", 16, cleared_whole),
     ("MAX_LINES", 0, counters),
     ("MAX_EXTRA_LINES", 0, straddling),
     ("MAX_HOTTEST", 0, lambda: counters(apart=64)),
     ("LOCK_WRAPPERS", 1, lock_of_a_wrapper),
+    ("RELEASED", 2.0, behind_a_lock),
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
     ("SEVERAL_CALLERS", 3, called_by_seldom_code),

@@ -35,6 +35,29 @@ def test_an_element_at_a_computed_index_is_another_for_each_thread() -> None:
     assert site["flags"] & SiteFlag.INDEXED
 
 
+def handed(*places: str) -> Table:
+    """What the entry does to the object of which it is handed these places, one a call."""
+    b = Builder()
+    body = b.function("main")
+    for place in places:
+        body.call("pthread_create", None, None, "work", place)
+    b.function("work").through(0, 8, AccessKind.RMW, loop=1)
+    b.variable("slots", 256)
+    b.variable("apart", 8)
+    return through_starts(b.image(), default_knowledge())
+
+
+def test_places_of_one_object_are_elements_as_of_a_loop_that_was_unrolled() -> None:
+    sites = handed("slots", "slots+0x28", "slots+0x50")
+    assert set(sites["stride"].tolist()) == {0x28}
+    assert all(flags & SiteFlag.INDEXED and flags & SiteFlag.OWN for flags in sites["flags"].tolist())
+
+
+@pytest.mark.parametrize("places", [("slots", "slots"), ("slots", "apart")], ids=["one", "two objects"])
+def test_not_one_place_or_two_objects(places: tuple[str, str]) -> None:
+    assert set(handed(*places)["stride"].tolist()) == {0}
+
+
 @pytest.mark.parametrize(
     "arguments",
     [(None, None, "work", None), (None, None, None, "slots"), (None, None, "work"), (None, "slots", "work", None)],

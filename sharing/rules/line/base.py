@@ -226,7 +226,9 @@ def changed_without(lock: Actor, data: Actor) -> float:
             continue
         for spot in x.spots:
             total += spot.weight
-            without += max(spot.weight - _on_its_ways(taking, spot), 0.0)
+            # What one call does both changes the data under the lock, in whatever loops.
+            if all(other.at.ip != spot.at.ip for other in taking):
+                without += max(spot.weight - _on_its_ways(taking, spot), 0.0)
     return without / total if total else 0.0
 
 
