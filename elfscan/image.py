@@ -188,12 +188,13 @@ def _start_debug(
 def _start_access(
     program: Program, kind: ImageKind, code: _Code, callees: dict[int, str], starter: Starter, running: ExitStack
 ) -> AccessScan:
-    from elfscan.code.accessscan import OWN_RESULTS, makes_objects, start_access
+    from elfscan.code.accessscan import HANDLE_WRITERS, OWN_RESULTS, makes_objects, start_access
 
     own = frozenset(address for address, name in callees.items() if name in OWN_RESULTS)
     new = frozenset(address for address, name in callees.items() if makes_objects(name))
+    writing = frozenset(address for address, name in callees.items() if name in HANDLE_WRITERS)
     labels = jump_labels(program, kind)
-    return running.enter_context(start_access(program, code.table, own, new, labels, starter))
+    return running.enter_context(start_access(program, code.table, own, new, labels, writing, starter))
 
 
 class _Named(msgspec.Struct, frozen=True):

@@ -40,6 +40,7 @@ _PLAN_HEADER = struct.Struct("<8sIIQQQQQQ")
 _ABSOLUTE = 1
 _OWN_RESULT = 256  # of a function of the plan, beside its flags
 _NEW_RESULT = 512  # the same
+_WRITES_HANDLE = 1024  # the same
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -63,7 +64,8 @@ class AccessPlan:
     in the order of the image's table, by whose row the results name them.  ``slots``: SLOT_DTYPE, GOT slots
     with known content (the address of a variable, a function or an import's placeholder).
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
-    running thread's alone, ``new_results``: leads to a new object.  ``absolute``: immediates and 32-bit displacements
+    running thread's alone, ``new_results``: leads to a new object, ``handle_writers``: of those that write a word where
+    their first argument leads to, and nothing else of their callers.  ``absolute``: immediates and 32-bit displacements
     of the code can be addresses; None: unless the file is position-independent (ET_DYN).  ``labels``: LABEL_DTYPE,
     branches of a kernel that static keys switch.
     """
@@ -79,6 +81,7 @@ class AccessPlan:
     descriptors: Table = field(default_factory=lambda: np.zeros(0, np.uint64))
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
+    handle_writers: frozenset[int] = frozenset()
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
 
 
@@ -140,13 +143,16 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    extents = np.zeros(len(plan.functions) + len(plan.own_results | plan.new_results), dtype=_EXTENT_DTYPE)
+    known = plan.own_results | plan.new_results | plan.handle_writers
+    extents = np.zeros(len(plan.functions) + len(known), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
         functions[name] = plan.functions[name]
     functions["row"] = np.arange(len(functions), dtype=np.int32)
-    own["address"], own["row"] = sorted(plan.own_results | plan.new_results), -1
-    own["flags"] = np.where(among(own["address"], list(plan.own_results)), _OWN_RESULT, _NEW_RESULT)
+    own["address"], own["row"] = sorted(known), -1
+    marks = ((plan.own_results, _OWN_RESULT), (plan.new_results, _NEW_RESULT), (plan.handle_writers, _WRITES_HANDLE))
+    for addresses, mark in marks:
+        own["flags"][among(own["address"], list(addresses))] |= mark
     slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)
     for source, target in zip(plan.slots.dtype.names or (), ("slot", "value"), strict=True):
         slots[target] = plan.slots[source]

@@ -57,6 +57,9 @@ OWN_RESULTS = frozenset(
     }
 )
 
+# Functions of the C library that start a thread: they write what stands for it where the first argument leads to.
+HANDLE_WRITERS = frozenset({"pthread_create", "thrd_create"})
+
 # Functions that return a new object: of C++, whose mangled names say what they are, and by how others are named.
 _NEW = ("_Znwm", "_Znam", "_Znwj", "_Znaj")  # operator new, whatever its other arguments
 _MAKERS = ("alloc", "alloc0", "memalign")
@@ -147,10 +150,12 @@ def start_access(
     own_results: frozenset[int],
     new_results: frozenset[int] = frozenset(),
     labels: Array | None = None,
+    handle_writers: frozenset[int] = frozenset(),
     starter: Starter = ToolJob,
 ) -> AccessScan:
     """Start the scan of a program; ``own_results``: addresses of functions of OWN_RESULTS, ``new_results`` of those
-    that make objects (``makes_objects``), ``labels``: branches that static keys switch (``jumplabels``).
+    that make objects (``makes_objects``), ``handle_writers`` of those of HANDLE_WRITERS, ``labels``: branches that
+    static keys switch (``jumplabels``).
 
     Raises LinemateError when the helper cannot be run at all.
     """
@@ -184,6 +189,7 @@ def start_access(
         descriptors=program.linkage.descriptors,
         own_results=own_results,
         new_results=new_results,
+        handle_writers=handle_writers,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
     )
     size = sum(part[2] for part in code)

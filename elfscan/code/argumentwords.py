@@ -9,15 +9,26 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.image import HELD, HELD_OFFSET_BITS, WORD_HOLDER, Behind, Table
+from sharing.model.image import (
+    HELD,
+    HELD_OFFSET_BITS,
+    OWN_FRAME,
+    WHOLE_ARGUMENT,
+    WORD_HOLDER,
+    WORD_NUMBER_BITS,
+    Behind,
+    Table,
+)
 
 _WORD = np.uint64(WORD_HOLDER << HELD_OFFSET_BITS)
+_FRAME = np.uint64((WORD_HOLDER | OWN_FRAME << WORD_NUMBER_BITS | WHOLE_ARGUMENT) << HELD_OFFSET_BITS)
 
 
 def words_apart(behind: Behind) -> Behind:
     """``behind`` as the scanner told it, in tables of their own what is behind words, and what objects are given."""
     sites, of_word = behind.sites, _is_word(behind.sites["target"])
     args, arg_of_word = behind.args, _is_word(behind.args["value"])
+    arg_of_word &= behind.args["value"].astype(np.uint64) & _FRAME != _FRAME
     stored = behind.held["variable"] & HELD != 0
     return msgspec.structs.replace(
         behind,
@@ -27,6 +38,7 @@ def words_apart(behind: Behind) -> Behind:
         word_sites=sites[of_word],
         word_args=args[arg_of_word],
         stored=behind.held[stored & ~_is_word(behind.held["variable"])],
+        passed=behind.held[stored & _is_word(behind.held["variable"])],
     )
 
 

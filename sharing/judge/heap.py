@@ -12,7 +12,7 @@ import msgspec
 
 from sharing.judge import positions
 from sharing.judge.passes import Profiled
-from sharing.model.finding import OF_SHARING, Severity
+from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.static import correlate, flow
@@ -34,7 +34,8 @@ class OnHeap(msgspec.Struct, frozen=True):
 def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], read: ReadRecords) -> OnHeap | None:
     """What the rules say of them; None where the image has none.  ``lines``: bytes of a line, and of a pair of them."""
     passes = profiled.passes
-    told = told_apart(passes.image, passes.knowledge)
+    entries = [root.function for root in passes.calls.roots if root.function >= 0 and root.name != "main"]
+    told = told_apart(passes.image, passes.knowledge, entries)
     records = heap_records(told, passes.calls, passes.demangle)
     if not records:
         return None
@@ -52,7 +53,7 @@ def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], r
     joined = heap.profiled()
     context = joined.context(*lines)
     drafts = positions.run(joined.profiler, mine, joined.table, context, rules, limits=True)
-    drafts = [_worded(d, by_name) for d in drafts if _is_of_members(d)]
+    drafts = [_worded(d, by_name) for d in drafts if _is_of_members(d) or _is_of_elements(d)]
     return OnHeap(drafts, joined, context)
 
 
@@ -67,10 +68,16 @@ def _is_of_members(draft: Draft) -> bool:
     )
 
 
+def _is_of_elements(draft: Draft) -> bool:
+    """Whether it says that threads disturb each other, each in an element of its own of one array."""
+    (first, *more) = draft.actors
+    return draft.verdict is Verdict.FALSE_SHARING and not more and first.section == ALLOCATED
+
+
 def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:
     record = by_name[draft.actors[0].owner]
     return dataclasses.replace(
         draft,
         severity=min(draft.severity, MOST, key=lambda severity: severity.rank),
-        evidence=(*draft.evidence, f"the object is the one that {record.name} leads to, made by {record.made}"),
+        evidence=(*draft.evidence, f"the object is {record.where}"),
     )

@@ -63,6 +63,7 @@ class SiteFlag(IntFlag):
     ATOMIC = 1  # lock prefix, xchg with memory, LSE, LL/SC pair
     INDEXED = 2  # an unknown index was added: the target is the lowest byte of a series
     TRACKED = 4  # the base register was followed within the function
+    GIVEN = 4  # of what is behind a pointer: the unknown index is an argument of the function, or in what one leads to
     VIA_CALL = 8  # done by a callee to an address that this function passed
     BITMAP = 16  # changes a bit that code chose by number: a word of a set of bits (known from binaries only)
     CLEARS = 32  # stores zero
@@ -244,6 +245,9 @@ WORD_NUMBER_BITS = 10
 WORD_ARG_BITS = 3
 WORD_HOLDER = 1 << (HELD_ADDRESS_BITS - 1)
 WHOLE_ARGUMENT = (1 << WORD_NUMBER_BITS) - 1
+# In the place of the argument's number: the frame of a run of the function, which is so many bytes.
+OWN_FRAME = (1 << WORD_ARG_BITS) - 1
+FRAME_BYTES = 1 << (HELD_OFFSET_BITS - 1)
 
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
@@ -308,7 +312,8 @@ class Behind(msgspec.Struct, frozen=True):
     """What code does to what pointers lead to: accesses, addresses that calls are given, what static pointers hold.
 
     ``word_sites`` and ``word_args`` are the same behind words of what a function's own arguments point to, and
-    ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.
+    ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.  ``passed`` is what is in
+    words on the stack of which a call is handed the address: ``variable`` is the word of an argument of that call.
     """
 
     sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
@@ -317,6 +322,7 @@ class Behind(msgspec.Struct, frozen=True):
     word_sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
     word_args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     stored: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    passed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -326,6 +332,7 @@ class Given(msgspec.Struct, frozen=True):
     entry: int  # address of the function
     parameter: int
     data: int  # an address, or as the target of a site behind a pointer; 0 none, or not always the same
+    caller: int = 0  # address of the closure's function, which calls it
 
 
 class Origins(msgspec.Struct, frozen=True):

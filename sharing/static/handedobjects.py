@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Collection
 
 import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
-from sharing.model.image import HELD, ArgKind, Image, Table
-from sharing.static.flow import ADDRESS_MASK, handovers, through_starts
+from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
+from sharing.static.callees import function_at
+from sharing.static.flow import ADDRESS_MASK, as_elements, handovers, through_starts
+from sharing.static.handedwords import Word, behind_words
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -27,6 +30,7 @@ class Told(msgspec.Struct, frozen=True):
     image: Image
     handed: list[Handed]
     sites: Table
+    words: dict[int, Word]  # that lead to one object, by what stands for their holders
 
 
 class Handed(msgspec.Struct, frozen=True):
@@ -36,38 +40,82 @@ class Handed(msgspec.Struct, frozen=True):
     at: int  # its argument that is the function
     entry: int  # address of that function
     argument: int  # its argument that is the data
-    data: int | None  # address, of an object of the heap as in ``Behind``; None unknown
+    data: int | None  # address, of an object of the heap or of a frame as in ``Behind``; None unknown
     starts: bool  # a thread
+    parameter: int = 0  # the data's number among the arguments of the function
+    stride: int = 0  # bytes between elements of an array, of which each call hands another; 0 one object
 
 
-def told_apart(image: Image, knowledge: Knowledge) -> Told:
+def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()) -> Told:
+    """``entries``: rows of the functions that threads begin with, whose arguments are each thread's own."""
+    image = _own_elements(image, entries)
     handed = _handed(image, knowledge)
     several = _of_several(image, handed)
     args = image.behind.args
     for one in handed:
         if one.entry in several:
             args = args[(args["ip"] != np.uint64(one.ip)) | (args["arg"] != one.argument)]
+    alone = [one for one in handed if one.entry not in several]
+    words = behind_words(image, _one_object(image, alone))
+    args = _by_ip(args, words.args)
     sites = through_starts(dataclasses.replace(image, args=np.concatenate([image.args, args])), knowledge)
     sites = sites[sites["target"] & ~(HELD - np.uint64(1)) == HELD]
-    clear = dataclasses.replace(image, behind=msgspec.structs.replace(image.behind, args=args))
-    return Told(clear, [one for one in handed if one.entry not in several], sites)
+    behind = msgspec.structs.replace(image.behind, sites=_by_ip(image.behind.sites, words.sites), args=args)
+    clear = dataclasses.replace(image, behind=behind)
+    return Told(clear, alone, sites, words.found)
+
+
+def _by_ip(rows: Table, more: Table) -> Table:
+    both = np.concatenate([rows, more])
+    result: Table = both[np.argsort(both["ip"], kind="stable")]
+    return result
+
+
+def _one_object(image: Image, handed: list[Handed]) -> list[tuple[int, int, int]]:
+    """(row of a function, its argument, the object) of functions that are handed one object alone."""
+    given = [(one.entry, one.parameter, one.data) for one in image.given if one.data]
+    given += [(one.entry, one.parameter, one.data) for one in handed if one.data is not None and not one.stride]
+    rows = function_at(image, np.array([entry for entry, _, _ in given], np.uint64)).tolist()
+    found = {(row, number, data) for row, (_, number, data) in zip(rows, given, strict=True) if row >= 0}
+    return sorted(found)
+
+
+def _own_elements(image: Image, entries: Collection[int]) -> Image:
+    """The image, elements behind pointers at an index that a thread was given marked as that thread's own."""
+    marked = []
+    for rows in (image.behind.sites, image.behind.word_sites):
+        sites = rows.copy()
+        given = (sites["flags"] & SiteFlag.GIVEN != 0) & among(sites["function"], np.array(sorted(entries), np.int64))
+        sites["flags"][given] |= np.uint8(SiteFlag.OWN)
+        sites["flags"] &= np.uint8(255 - SiteFlag.GIVEN)
+        marked.append(sites)
+    behind = msgspec.structs.replace(image.behind, sites=marked[0], word_sites=marked[1])
+    return dataclasses.replace(image, behind=behind)
 
 
 def _handed(image: Image, knowledge: Knowledge) -> list[Handed]:
-    """Elements of an array are not told apart: of these nothing is known."""
     found = handovers(image, knowledge, np.concatenate([image.args, image.behind.args]))
-    return [Handed(one.ip, one.at, one.entry, one.argument, _address(one.data), one.starts) for one in found]
+    return [
+        Handed(
+            one.ip, one.at, one.entry, one.argument, _address(one.data), one.starts, one.parameter, _stride(one.data)
+        )
+        for one in as_elements(image, found)
+    ]
 
 
 def _address(data: tuple[int, int] | None) -> int | None:
-    return None if data is None or data[1] else data[0] & ADDRESS_MASK
+    return None if data is None else data[0] & ADDRESS_MASK
+
+
+def _stride(data: tuple[int, int] | None) -> int:
+    return 0 if data is None else data[1]
 
 
 def _of_several(image: Image, handed: list[Handed]) -> set[int]:
     """Those functions that may get another object, or be entered in a way that does not show what they get."""
-    objects: dict[int, set[int | None]] = defaultdict(set)
+    objects: dict[int, set[tuple[int, int] | None]] = defaultdict(set)
     for one in handed:
-        objects[one.entry].add(one.data)
+        objects[one.entry].add(None if one.data is None else (one.data, one.stride))
     entries = np.array(list(objects), np.uint64)
     named = image.args[image.args["kind"] == ArgKind.ADDRESS]
     named = named[among(named["value"].astype(np.uint64), entries)]

@@ -32,6 +32,7 @@ from sharing.model.image import (
 from sharing.model.types import RECORD_KINDS, TypeRecord, TypeTable
 from sharing.static.handedobjects import Told
 from sharing.static.heaprecords import HeapRecord, holders, offsets
+from sharing.static.startobjects import is_frame
 
 GAP = 4096  # bytes between objects, so that no line has bytes of two
 MAX_BYTES = 1 << 16  # of an object whose size nothing tells, by its accesses
@@ -54,6 +55,8 @@ class _Object:
     size: int
     sized: bool
     alignment: int
+    begin: int = 0  # bytes from where the holder's offsets count
+    is_array: bool = False
 
 
 def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> tuple[Image, dict[str, HeapRecord]]:
@@ -66,13 +69,13 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
     address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
     variables = np.zeros(len(objects), VARIABLE_DTYPE)
     sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
-    places: dict[int, tuple[int, int]] = {}
+    places: dict[int, tuple[int, int, int]] = {}
     by_name: dict[str, HeapRecord] = {}
     for row, one in zip(variables, objects, strict=True):
         record, index = one.record, len(sections)
         sections.append(Section(index, ALLOCATED, SectionKind.WRITABLE, address, one.size, one.alignment, None))
         phases[index] = one.alignment
-        name = record.kind + record.type if one.type >= 0 else f"*{record.name}"
+        name = record.kind + record.type if one.type >= 0 else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
         row["address"], row["size"], row["section"], row["name"] = address, one.size, index, len(names)
         pointer = image.variable_at(record.pointer)
         row["unit"] = image.variables["unit"][pointer] if pointer >= 0 else -1
@@ -83,7 +86,7 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
             files.append(named.files[declared.file])
         names.append(name)
         by_name.setdefault(name, record)
-        places |= dict.fromkeys((record.pointer, *record.calls), (address, one.size))
+        places |= dict.fromkeys((record.pointer, *record.calls), (address, one.size, one.begin))
         address = round_up(address + one.size, GAP) + GAP
     args = np.concatenate([image.args, _placed(image.behind.args, "value", places)])
     placed = dataclasses.replace(
@@ -101,47 +104,56 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
     return placed, by_name
 
 
-def _given(given: Iterable[Given], places: dict[int, tuple[int, int]]) -> Iterable[Given]:
+def _given(given: Iterable[Given], places: dict[int, tuple[int, int, int]]) -> Iterable[Given]:
     """What threads are handed, objects of the heap at their addresses."""
     for one in given:
         if not one.data & int(HELD):
             yield one
         elif place := places.get(one.data >> HELD_OFFSET_BITS & (1 << HELD_ADDRESS_BITS) - 1):
-            at = one.data & (1 << HELD_OFFSET_BITS) - 1
+            at = (one.data & (1 << HELD_OFFSET_BITS) - 1) - place[2]
             yield msgspec.structs.replace(one, data=place[0] + at)
 
 
-def _placed(rows: Table, field: str, places: dict[int, tuple[int, int]]) -> Table:
+def _placed(rows: Table, field: str, places: dict[int, tuple[int, int, int]]) -> Table:
     """Those that are to one of the objects, at its address."""
     keys = np.array(sorted(places), np.uint64)
     if not len(keys):
         return rows[:0].copy()
-    address, size = (np.array([places[int(key)][at] for key in keys], np.uint64) for at in (0, 1))
+    address, size, begin = (np.array([places[int(key)][at] for key in keys], np.uint64) for at in range(3))
     target = rows[field].astype(np.uint64)
     at = np.minimum(np.searchsorted(keys, holders(target)), len(keys) - 1)
-    kept = (keys[at] == holders(target)) & (offsets(target) < size[at])
+    offset = offsets(target) - begin[at]  # of what is before the begin far beyond the end
+    kept = (keys[at] == holders(target)) & (offset < size[at])
     out: Table = rows[kept].copy()
-    out[field] = (address[at[kept]] + offsets(target[kept])).astype(out[field].dtype)
+    out[field] = (address[at[kept]] + offset[kept]).astype(out[field].dtype)
     return out
 
 
 def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
-    """The record with its layout; None where it is an array, of which each thread may have an element."""
+    """The record with its layout; None where it is an array, of which each thread may have an element or not."""
     rows = np.concatenate([told.image.behind.sites, told.sites])
     rows = rows[among(holders(rows["target"]), np.array([record.pointer, *record.calls], np.uint64))]
-    strides = set(rows["stride"][rows["flags"] & SiteFlag.INDEXED != 0].tolist())
     type_row = _row_named(types, record)
-    size = types.size(type_row) if type_row >= 0 else record.size
-    if type_row >= 0 and (record.size >= 2 * size or size in strides):
+    size = types.size(type_row) if type_row >= 0 else 0
+    strided = rows[(rows["flags"] & SiteFlag.INDEXED != 0) & (rows["stride"] > 0)]
+    if type_row >= 0 and record.size < 2 * size and size not in set(strided["stride"].tolist()):
+        alignment = max(record.alignment, types[type_row].align)
+        return _Object(record, type_row, size, sized=True, alignment=alignment)
+    if not len(rows):
         return None
-    alignment = record.alignment
-    if type_row >= 0:
-        return _Object(record, type_row, size, sized=True, alignment=max(alignment, types[type_row].align))
-    if strides or not len(rows):
-        return None
-    end = int((offsets(rows["target"]) + rows["size"]).max())
-    size = size or min(round_up(end, told.image.arch.pointer_size), MAX_BYTES)
-    return _Object(record, -1, size, sized=bool(record.size), alignment=alignment)
+    word = told.image.arch.pointer_size
+    begin = int(offsets(rows["target"]).min()) // word * word if is_frame(record.pointer) else 0
+    # An index that begins behind its first step is of an array in the record.
+    outer = strided[offsets(strided["target"]) - np.uint64(begin) < strided["stride"]]
+    own = outer["stride"][outer["flags"] & SiteFlag.OWN != 0]
+    if type_row >= 0 or len(outer):
+        if not len(own):
+            return None
+        size = record.size or 2 * int(own.max())
+    alignment = word if is_frame(record.pointer) else record.alignment
+    end = int((offsets(rows["target"]) + rows["size"]).max()) - begin
+    size = size or record.size or min(round_up(end, word), MAX_BYTES)
+    return _Object(record, -1, size, bool(record.size), alignment, begin, is_array=bool(len(own)))
 
 
 def _row_named(types: TypeTable, record: HeapRecord) -> int:

@@ -33,7 +33,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.handedobjects import Handed, Told
 from sharing.static.phases import program_point
-from sharing.static.startobjects import function_of, is_argument
+from sharing.static.startobjects import function_of, is_argument, is_frame
 
 MAX_RECORDS = 256  # of one image: with more, those behind the first pointers
 
@@ -54,7 +54,8 @@ class HeapRecord(msgspec.Struct, frozen=True):
     size: int
     alignment: int
     calls: tuple[int, ...]  # instructions, each of which makes it on one way through the program
-    made: str  # in words
+    where: str  # which object it is, in words that follow "the object is"
+    begin: int = 0  # bytes from where the holder's offsets count to the first that may be the object's
 
 
 def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapRecord]:
@@ -68,6 +69,7 @@ def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapR
     records = [record for record in found if record is not None]
     known = {ip for record in records for ip in record.calls}
     records += _arguments(told, demangle)
+    records += _words(told, demangle)
     return records + _handed_records(image, calls, [one for one in handed if _holder(one.data) not in known])
 
 
@@ -84,8 +86,26 @@ def _arguments(told: Told, demangle: Demangle) -> list[HeapRecord]:
         method = parse(name) if name.startswith("_ZN") else None
         scope = "::".join(method.parts[:-1]) if method else ""
         words = f"`this` of {shown[name]}" if scope else f"an argument of {shown[name]}"
-        records.append(HeapRecord(holder, words, scope, "", 0, HEAP_ALIGNMENT, (), f"who calls {shown[name]}"))
+        where = _where(words, f"who calls {shown[name]}")
+        records.append(HeapRecord(holder, words, scope, "", 0, HEAP_ALIGNMENT, (), where))
     return records
+
+
+def _words(told: Told, demangle: Demangle) -> list[HeapRecord]:
+    """Objects that words of what functions are handed lead to."""
+    chosen = list(told.words.items())[:MAX_RECORDS]
+    names = {word.entry: function_name(told.image, word.entry) for _, word in chosen}
+    shown = readable_names(list(names.values()), demangle)
+    records = []
+    for holder, word in chosen:
+        words = f"argument of {shown[names[word.entry]]}+{word.offset:#x}"
+        where = f"the one that a pointer leads to, {word.offset} bytes into the {words.partition('+0x')[0]}"
+        records.append(HeapRecord(holder, words, "", "", 0, HEAP_ALIGNMENT, (), where))
+    return records
+
+
+def _where(pointer: str, made: str) -> str:
+    return f"the one that {pointer} leads to, made by {made}"
 
 
 def _holder(target: int | None) -> int:
@@ -101,14 +121,21 @@ def _handed_records(image: Image, calls: CallGraph, handed: Sequence[Handed]) ->
             entries.setdefault(_holder(one.data), {})[function_name(image, row)] = None
     made = image.calls[among(image.calls["ip"], np.array(list(entries), np.uint64))]
     once = calls.phases.starts_once(made["function"]) & (made["loop_depth"] == 0)
-    records = []
+    records = [_frame(image, holder, list(names)) for holder, names in entries.items() if is_frame(holder)]
     for ip, function in made[["ip", "function"]][once][:MAX_RECORDS].tolist():
         size, alignment, name = _allocation(image, ip)
         if alignment:
             words = f"the argument of {' and '.join(list(entries[ip])[:2])}"
             made_by = f"{name} in {function_name(image, function)}"
-            records.append(HeapRecord(ip, words, "", "", size, alignment, (ip,), made_by))
+            records.append(HeapRecord(ip, words, "", "", size, alignment, (ip,), _where(words, made_by)))
     return records
+
+
+def _frame(image: Image, holder: int, entries: list[str]) -> HeapRecord:
+    """What threads are handed of the frame of the function that starts them: its variables, whichever these are."""
+    words = f"stack of {function_name(image, function_of(holder))}"
+    where = f"what {' and '.join(entries[:2])} {'are' if entries[1:] else 'is'} handed on the {words}"
+    return HeapRecord(holder, words, "", "", 0, HEAP_ALIGNMENT, (), where)
 
 
 _ADDRESSES = np.uint64((1 << HELD_ADDRESS_BITS) - 1)
@@ -183,7 +210,7 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
         sizes.pop() if len(sizes) == 1 else 0,
         min(alignments),
         tuple(made.tolist()),
-        ", ".join(words[:2]),
+        _where(_pointer_name(image, pointer), ", ".join(words[:2])),
     )
 
 

@@ -20,6 +20,7 @@ from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
     HELD_OFFSET_BITS,
+    OWN_FRAME,
     WHOLE_ARGUMENT,
     WORD_ARG_BITS,
     WORD_HOLDER,
@@ -34,6 +35,8 @@ from sharing.static.callees import function_at
 
 _OFFSETS = (1 << HELD_OFFSET_BITS) - 1
 _HOLDERS = (1 << HELD_ADDRESS_BITS) - 1
+
+MAX_HANDED_ON = 4  # calls by which what a closure is made of is handed on: libraries have no more
 
 Words = dict[int, set[int]]  # by bytes into an object what is stored there
 
@@ -81,7 +84,12 @@ def _joined(rows: Table, more: Table) -> Table:
 
 def is_argument(holder: int) -> bool:
     """Whether this is the object that some run of a function was handed, which nothing tells apart from others."""
-    return bool(holder & WORD_HOLDER) and holder & WHOLE_ARGUMENT == WHOLE_ARGUMENT
+    return bool(holder & WORD_HOLDER) and holder & WHOLE_ARGUMENT == WHOLE_ARGUMENT and not is_frame(holder)
+
+
+def is_frame(holder: int) -> bool:
+    """Whether this is the frame of some run of a function."""
+    return bool(holder & WORD_HOLDER) and holder >> WORD_NUMBER_BITS & OWN_FRAME == OWN_FRAME
 
 
 def function_of(holder: int) -> int:
@@ -134,12 +142,14 @@ def _one(image: Image, values: set[int]) -> int:
 
 
 def _resolved(image: Image, value: int, rounds: int) -> int:
-    """An argument that all callers give the same static address is that; what is in an unknown word is unknown."""
+    """An argument that all callers give the same static address is that, as is a word that all of them hand over."""
     holder = value >> HELD_OFFSET_BITS & _HOLDERS
     if not value & int(HELD) or not holder & WORD_HOLDER:
         return value
+    if is_frame(holder):
+        return value
     if not is_argument(holder):
-        return 0
+        return 0 if value & _OFFSETS else _passed(image, holder, MAX_HANDED_ON)
     row, number = function_of(holder), holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
     callee = image.functions["address"][row]
     given = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number)]
@@ -148,7 +158,7 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
         if kind == ArgKind.ADDRESS and not source:
             told.add(what)
         elif kind == ArgKind.PARAM and rounds and function != row:
-            outer = _argument(function, source)
+            outer = argument_holder(function, source)
             told.add(_resolved(image, int(HELD) | outer << HELD_OFFSET_BITS | what, rounds - 1) if what >= 0 else 0)
         else:
             told.add(0)
@@ -160,7 +170,39 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
     return value
 
 
-def _argument(function: int, number: int) -> int:
+def _passed(image: Image, holder: int, rounds: int) -> int:
+    """What is in the word of an argument, where all callers hand over the same; 0 unknown."""
+    row, number = function_of(holder), holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
+    word = holder & WHOLE_ARGUMENT
+    ips = image.calls["ip"][image.calls["callee"] == image.functions["address"][row]]
+    passed, args = image.behind.passed, image.args
+    told: set[int] = set()
+    for ip in ips.tolist():
+        mine = passed[passed["ip"] == ip]
+        places = mine["variable"] >> np.uint64(HELD_OFFSET_BITS) & np.uint64(
+            (1 << WORD_NUMBER_BITS + WORD_ARG_BITS) - 1
+        )
+        here = mine["what"][places == number << WORD_NUMBER_BITS | word].tolist()
+        if not here and rounds:
+            own = args[(args["ip"] == ip) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM)]
+            own = own[(own["value"] >= 0) & (own["value"] % image.arch.pointer_size == 0) & (own["function"] != row)]
+            for at, function, source in zip(
+                *(own[name].tolist() for name in ("value", "function", "source")), strict=True
+            ):
+                outer = argument_holder(function, source) & ~WHOLE_ARGUMENT
+                here.append(_passed(image, outer + word + at // image.arch.pointer_size, rounds - 1))
+        told.update(here if here else [0])
+    result = told.pop() if len(told) == 1 else 0
+    return 0 if result & int(HELD) and result >> HELD_OFFSET_BITS & WORD_HOLDER and not _is_whole(result) else result
+
+
+def _is_whole(value: int) -> bool:
+    holder = value >> HELD_OFFSET_BITS & _HOLDERS
+    return is_argument(holder) or is_frame(holder)
+
+
+def argument_holder(function: int, number: int) -> int:
+    """The holder that stands for an argument of a function (a row)."""
     row = function << (WORD_NUMBER_BITS + WORD_ARG_BITS)
     return WORD_HOLDER | row | number << WORD_NUMBER_BITS | WHOLE_ARGUMENT
 
@@ -169,17 +211,19 @@ def _known_words(image: Image, found: list[_Started]) -> dict[int, int]:
     """By holder of a word, as of ``Behind.word_sites``, what it leads to: the same whoever starts the entry."""
     words: dict[int, set[int]] = defaultdict(set)
     for one in found:
-        for function, number, begin in _parts(image, one.entry):
+        for function, number, begin in parts_of(image, one.entry, 0):
             for at, what in one.words.items():
                 if at >= begin:
-                    holder = _argument(function, number) & ~WHOLE_ARGUMENT | (at - begin) // image.arch.pointer_size
+                    holder = (
+                        argument_holder(function, number) & ~WHOLE_ARGUMENT | (at - begin) // image.arch.pointer_size
+                    )
                     words[holder].add(what)
     return {holder: whats.pop() for holder, whats in words.items() if len(whats) == 1}
 
 
-def _parts(image: Image, entry: int) -> list[tuple[int, int, int]]:
-    """(row of a function, its argument, bytes into the object): who is handed the object, or a closure in it."""
-    found = [(entry, 0, 0)]
+def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, int]]:
+    """(row of a function, its argument, bytes into the object): who is handed what ``entry`` is, or a part of it."""
+    found = [(entry, argument, 0)]
     passed = image.args[image.args["kind"] == ArgKind.PARAM]
     for _ in range(numbers.PARAM_ROUNDS):
         for function, number, begin in list(found):
@@ -204,16 +248,18 @@ def _given(image: Image, found: list[_Started]) -> list[Given]:
     """The functions that closures call through a pointer; methods are handed the one object that the closure has."""
     calls = image.calls
     indirect = set(calls["function"][calls["callee"] == 0].tolist())
-    given: list[tuple[int, int, int]] = []
+    given: list[tuple[int, int, int, int]] = []
     for one in found:
         data = {what for what in one.words.values() if what & int(HELD) or not _is_code(image, what)}
         functions = {what for what in one.words.values() if not what & int(HELD) and _is_code(image, what)}
         if one.entry in indirect and len(functions) == 1:
-            given.append((one.ip, functions.pop(), data.pop() if len(data) == 1 else 0))
+            caller = int(image.functions["address"][one.entry])
+            given.append((one.ip, functions.pop(), data.pop() if len(data) == 1 else 0, caller))
     objects: dict[int, set[int]] = defaultdict(set)
-    for _, function, what in given:
+    for _, function, what, _ in given:
         objects[function].add(what)
-    return [Given(ip, function, 0, what if len(objects[function]) == 1 else 0) for ip, function, what in given]
+    one_each = {function for function, whats in objects.items() if len(whats) == 1}
+    return [Given(ip, function, 0, what if function in one_each else 0, by) for ip, function, what, by in given]
 
 
 def _is_code(image: Image, address: int) -> bool:

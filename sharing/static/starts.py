@@ -169,7 +169,12 @@ def _methods(image: Image, found: set[int]) -> list[int]:
     calls = image.calls[among(image.calls["function"], rows)]
     leads = among(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
     result: list[int] = rows[(rows >= 0) & ~among(rows, calls["function"][leads])].tolist()
-    return result
+    # Of closures that do nothing but call a function that is known the thread is that function's.
+    known = {one.caller for one in image.given}
+    starts = image.functions["address"][result].tolist()
+    return [
+        row for row, at in zip(result, starts, strict=True) if at not in known or not _only_calls_pointers(image, row)
+    ]
 
 
 def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[int], list[int]]:

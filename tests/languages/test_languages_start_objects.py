@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from elfscan.image import read_images
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
+from sharing.judge.passes import run_passes
+from sharing.knowledge import default_knowledge
 from sharing.model.finding import Finding, Severity
 
 PROGRAM = """
@@ -41,10 +44,10 @@ ON_HEAP = "int main(int argc, char **) { auto *s = new Server; s->start(); if (a
 STATIC = "static Server server; int main(int argc, char **) { server.start(); if (argc > 1) server.stop(); }"
 
 
-def found_in(folder: Path, starts: str, program: str, first: str, second: str) -> list[Finding]:
+def found_in(folder: Path, starts: str, program: str, first: str, second: str, compiler: str = "g++") -> list[Finding]:
     """What is said of a server, at low and above."""
-    if shutil.which("g++") is None:
-        pytest.skip("no g++: Debian's package has its name")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
     text = PROGRAM.replace("STARTS", starts).replace("OBJECT", program)
     source = folder / "server.cpp"
     source.write_text(text.replace("FIRST", first).replace("SECOND", second))
@@ -66,6 +69,28 @@ def test_members_that_two_threads_of_one_object_change(tmp_path: Path, starts: s
     (found,) = pairs(tmp_path, starts, program, "accepted", "served")
     assert found[0] >= {"accepted", "served"}
     assert found[1].rank >= Severity.MEDIUM.rank
+
+
+def given_data(folder: Path, starts: str, compiler: str) -> set[bool]:
+    """Of each place that makes a closure of a method, is it known on which object that runs?"""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    text = PROGRAM.replace("STARTS", starts).replace("OBJECT", ON_HEAP)
+    source = folder / "listed.cpp"
+    source.write_text(text.replace("FIRST", "accepted").replace("SECOND", "served"))
+    built = source.with_suffix("")
+    subprocess.run([compiler, "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    image = run_passes(next(read_images(str(built))), default_knowledge(), lambda names: names).image
+    return {bool(one.data) for one in image.given}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_closures_that_a_list_of_threads_makes(tmp_path: Path, compiler: str) -> None:
+    """What they hold is handed to where they are made by its address on the stack."""
+    listed = "for (int i = 0; i < 4; i++) threads.emplace_back(&Server::accept, OF);"
+    assert given_data(tmp_path, listed.replace("OF", "this"), compiler) == {True}
+    several = given_data(tmp_path, listed.replace("OF", "i % 2 ? this : (Server *)&threads"), compiler)
+    assert True not in several
 
 
 @pytest.mark.parametrize("starts", [BY_METHOD, BY_LAMBDA], ids=["method", "lambda"])

@@ -18,6 +18,8 @@ namespace {
 constexpr uint8_t MaxParam = 4;
 constexpr int64_t MaxParamOffset = 1 << 20;
 constexpr int64_t MaxConstant = 4096;
+/// Words behind an argument that are told: a pointer to a method has two.
+constexpr int64_t PassedWords = 2;
 constexpr int8_t CountReg = 1; // rcx of the repeated string operations
 
 enum UsedFlag : uint8_t { Followed = 1, Called = 2 };
@@ -91,7 +93,7 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   if (!IsParam && !IsBehind && (!V.isNumber() || !V.IsAddress))
     return;
   uint8_t Flags = 0;
-  uint32_t Size = M.Size, Stride = V.apart();
+  uint32_t Size = M.Size, Stride = IsBehind ? V.givenApart() : V.apart();
   if (M.Flags & MemRepeated) {
     // With a known count the bytes are known.
     const Value &Count = Now.Regs[CountReg];
@@ -105,6 +107,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     Flags |= SiteFlag::Indexed;
   if (Stride && V.IsOwn)
     Flags |= SiteFlag::Own;
+  if (IsBehind && V.Stride && V.IsGiven)
+    Flags |= SiteFlag::Given;
   if (M.Flags & MemAtomic)
     Flags |= SiteFlag::Atomic;
   if (M.Kind == Access::Store && O.StoredAny != NoReg) {
@@ -243,7 +247,7 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
 }
 
 void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
-  bool AnyAddress = false;
+  bool AnyAddress = false, AnyFunction = false;
   size_t Count = 0;
   for (; Count < C.Arguments.size(); ++Count) {
     const Value &V = Now.Regs[C.Arguments[Count]];
@@ -252,11 +256,14 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
     if (V.IsStale)
       break;
     AnyAddress |= takesAddress(V);
+    AnyFunction |= V.isNumber() && V.IsAddress && functionAt(V);
   }
   for (size_t I = 0; I < Count; ++I) {
     const Value &V = Now.Regs[C.Arguments[I]];
     ArgRow Row = {O.Ip,       Callee, V.Base, Current.Row,
                   uint8_t(I), 0,      0,      LoopDepth};
+    if (Callee && V.Kind == ValueKind::Stack && V.isExact())
+      passWords(V.Base, uint8_t(I), O.Ip);
     if (takesAddress(V)) {
       Row.Kind = uint8_t(ArgKind::Address);
       if (uint64_t Function = functionAt(V))
@@ -267,8 +274,19 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
                V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
       Row.Kind = uint8_t(ArgKind::Param);
       Row.Source = V.Arg;
-    } else if (V.Kind == ValueKind::Pointee && V.isExact()) {
+    } else if (V.Kind == ValueKind::Pointee && (V.isExact() || AnyFunction)) {
       Row.Kind = uint8_t(ArgKind::Address);
+      Row.Source = uint8_t(std::min<uint32_t>(V.givenApart(), UINT8_MAX));
+      Out->BehindArgs.push_back(Row);
+      continue;
+    } else if (V.Kind == ValueKind::Stack && AnyFunction) {
+      // What a function is handed to be called with.
+      Value In = Value::frameAt(Current.Row, V.Base);
+      if (In.Kind != ValueKind::Pointee)
+        continue;
+      Row.Kind = uint8_t(ArgKind::Address);
+      Row.Value = In.Base;
+      Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
       Out->BehindArgs.push_back(Row);
       continue;
     } else if (V.isNumber() && !V.IsAddress && V.isExact() &&
@@ -279,6 +297,21 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
       continue;
     }
     Out->Args.push_back(Row);
+  }
+}
+
+/// What the first words are of what argument \p Arg of a call leads to, which
+/// is at an offset in the frame.
+void FunctionFlow::passWords(int64_t Offset, uint8_t Arg, uint64_t Ip) {
+  auto It = std::ranges::lower_bound(Now.Slots, Offset, {}, &Slot::Offset);
+  for (; It != Now.Slots.end() && It->Offset < Offset + PassedWords * 8; ++It) {
+    uint64_t What = It->Size == 8 ? whatIs(It->Content) : 0;
+    if (!What || (It->Offset - Offset) % 8)
+      continue;
+    Value Place =
+        Value::wordOf(Current.Row, Arg, uint64_t(It->Offset - Offset) / 8, 0);
+    Out->Held.push_back({Ip, uint64_t(Place.Base), What, Current.Row, LoopDepth,
+                         Rarity, Order});
   }
 }
 

@@ -20,6 +20,8 @@ constexpr uint8_t MaxVisits = 24;
 constexpr size_t MaxSlots = 256;
 /// Stack bytes above an exposed address that a callee may change.
 constexpr int64_t ExposedBytes = 64;
+/// Bytes of what stands for a thread.
+constexpr int64_t HandleBytes = 8;
 constexpr unsigned MaxReruns = 2;
 
 /// RISC-V copies by adding 0.
@@ -177,7 +179,8 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
   for (unsigned R = 0; R < C.Registers; ++R) {
     const Value &Old = To.Regs[R];
     if (Old.Kind == ValueKind::Unknown && Old.IsStale >= From.Regs[R].IsStale &&
-        Old.IsOwn <= From.Regs[R].IsOwn && Old.Bits <= From.Regs[R].Bits)
+        Old.IsOwn <= From.Regs[R].IsOwn &&
+        Old.IsGiven <= From.Regs[R].IsGiven && Old.Bits <= From.Regs[R].Bits)
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
     if (V.same(Old) && V.sameMarks(Old))
@@ -212,17 +215,6 @@ void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
   forgetVectors();
   for (uint32_t I = B.First; I < B.Last; ++I)
     step(Ops[I], I);
-}
-
-/// \p V as 32 bits; the upper half becomes zero, or copies of the sign.
-Value FunctionFlow::inHalf(const Op &O, const Value &V) const {
-  if (!V.isNumber() || (V.IsAddress && !P.Absolute))
-    return unknownFrom(V);
-  Value Half = V;
-  if (V.isExact())
-    Half.Base =
-        O.SignExtends ? int64_t(int32_t(V.Base)) : int64_t(uint32_t(V.Base));
-  return Half;
 }
 
 void FunctionFlow::step(const Op &O, uint32_t Index) {
@@ -383,8 +375,8 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
       !(Now.Regs[O.StoredAny].isNumber() && Now.Regs[O.StoredAny].isExact()))
     Now.Regs[O.StoredAny].IsOwn = true;
   if (E.Where.Kind != ValueKind::Stack) {
-    expose(V);
-    expose(V2);
+    expose(V, ExposedBytes);
+    expose(V2, ExposedBytes);
     if (Emitting) {
       escape(V);
       escape(V2);
@@ -436,17 +428,20 @@ void FunctionFlow::forget(int64_t Offset, int64_t Size) {
                 [&](const Slot &S) { return overlaps(S, Offset, Size); });
 }
 
-void FunctionFlow::expose(const Value &V) {
+void FunctionFlow::expose(const Value &V, int64_t Size) {
   if (V.Kind != ValueKind::Stack || Exposed.size() >= MaxSlots)
     return;
-  if (std::find(Exposed.begin(), Exposed.end(), V.Base) == Exposed.end())
-    Exposed.push_back(V.Base);
+  auto Known = std::ranges::find(Exposed, V.Base, &Exposure::Offset);
+  if (Known == Exposed.end())
+    Exposed.push_back({V.Base, Size});
+  else
+    Known->Size = std::max(Known->Size, Size);
 }
 
 bool FunctionFlow::exposesSpills() const {
-  return std::any_of(Exposed.begin(), Exposed.end(), [this](int64_t Offset) {
+  return std::any_of(Exposed.begin(), Exposed.end(), [this](Exposure At) {
     return std::any_of(Spilled.begin(), Spilled.end(), [&](int64_t Spill) {
-      return overlaps({Spill, Value()}, Offset, ExposedBytes);
+      return overlaps({Spill, Value()}, At.Offset, At.Size);
     });
   });
 }
@@ -468,8 +463,17 @@ void FunctionFlow::clobberForCall(const Op &O) {
     return;
   }
   Value To = O.Next == Flow::Call ? Value::address(O.Imm, 0) : target(O);
-  for (int8_t Reg : C.Arguments)
-    expose(Now.Regs[Reg]);
+  bool WritesOne =
+      To.isNumber() && To.isExact() &&
+      std::ranges::binary_search(P.HandleWriters, uint64_t(To.Base));
+  for (int8_t Reg : C.Arguments) {
+    bool IsHandle = WritesOne && Reg == C.Arguments[0];
+    int64_t Size = IsHandle ? HandleBytes : ExposedBytes;
+    const Value &V = Now.Regs[Reg];
+    expose(V, Size);
+    if (WritesOne && V.Kind == ValueKind::Stack)
+      forget(V.Base, Size); // what a thread is handed changes from now on
+  }
   forgetVectors();
   for (unsigned R = 0; R < C.Registers; ++R) {
     if (!(C.CallerSaved & bit(int8_t(R))))
@@ -487,8 +491,10 @@ void FunctionFlow::clobberForCall(const Op &O) {
     Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, 0);
     return; // an allocator writes to nothing that its caller keeps
   }
-  for (int64_t Offset : Exposed)
-    forget(Offset, ExposedBytes);
+  if (WritesOne)
+    return;
+  for (Exposure At : Exposed)
+    forget(At.Offset, At.Size);
 }
 
 } // namespace linemate

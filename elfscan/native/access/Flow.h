@@ -103,7 +103,11 @@ private:
   const Convention &C;
   Graph G;
   std::vector<Entry> In;
-  std::vector<int64_t> Exposed; ///< stack offsets whose address got out
+  /// A place in the frame whose address got out, and how much may change there.
+  struct Exposure {
+    int64_t Offset, Size;
+  };
+  std::vector<Exposure> Exposed;
   std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
   bool Emitting = false;
   const KnownResults *Known = nullptr;
@@ -172,7 +176,7 @@ private:
   void returnsFrom(const Op &O, uint32_t Index);
   void returnsOnly(uint64_t Address);
   uint64_t resultOf(const Value &To) const;
-  void expose(const Value &V);
+  void expose(const Value &V, int64_t Size);
   bool exposesSpills() const;
 
   // Emit.cpp: what is reported.
@@ -185,6 +189,7 @@ private:
   Value target(const Op &O) const;
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
+  void passWords(int64_t Offset, uint8_t Arg, uint64_t Ip);
 
   // Pointers.cpp: where pointers to functions are kept.
   struct WayBack {
@@ -208,6 +213,7 @@ private:
   void hold(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
   void holdIn(const Value &V, int64_t Place, uint32_t Index);
+  uint64_t whatIs(const Value &V) const;
 
   // Emit.cpp again.
   void made(uint32_t Index, const Value &V);

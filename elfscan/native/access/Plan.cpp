@@ -165,6 +165,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       OwnResults.push_back(R.Address);
     if (R.Flags & NewResult)
       NewResults.push_back(R.Address);
+    if (R.Flags & WritesHandle)
+      HandleWriters.push_back(R.Address);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -176,6 +178,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(Starts.begin(), Starts.end());
   std::sort(OwnResults.begin(), OwnResults.end());
   std::sort(NewResults.begin(), NewResults.end());
+  std::sort(HandleWriters.begin(), HandleWriters.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }

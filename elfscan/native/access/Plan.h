@@ -60,6 +60,9 @@ inline constexpr uint32_t GoFunction = 128;
 inline constexpr uint32_t OwnResult = 256;
 /// Of the plan alone: the result leads to a new object.
 inline constexpr uint32_t NewResult = 512;
+/// Of the plan alone: writes a word where its first argument leads to, and
+/// nothing else that its caller has.
+inline constexpr uint32_t WritesHandle = 1024;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -93,8 +96,9 @@ public:
   std::vector<Function> Functions;
   uint64_t OverlappingFunctions = 0;
   uint64_t UnreadableFunctions = 0;
-  std::vector<uint64_t> OwnResults; ///< functions with that flag, sorted
-  std::vector<uint64_t> NewResults; ///< the same
+  std::vector<uint64_t> OwnResults;    ///< functions with that flag, sorted
+  std::vector<uint64_t> NewResults;    ///< the same
+  std::vector<uint64_t> HandleWriters; ///< the same
 
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.

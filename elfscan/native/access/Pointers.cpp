@@ -223,18 +223,23 @@ void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
 
 /// \p V is stored in a record that something leads to.
 void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
-  uint64_t What = 0;
-  if (takesAddress(V) && V.isExact())
-    What = uint64_t(V.Base);
-  else if (V.Kind == ValueKind::Pointee && V.isExact())
-    What = uint64_t(V.Base);
-  else if (V.Kind == ValueKind::Param && V.isExact() && V.Base >= 0 &&
-           V.Base <= HeldOffsetMask)
-    What = uint64_t(Value::wordOf(Current.Row, V.Arg, WholeArgument, 0).Base |
-                    V.Base);
-  if (What)
+  if (uint64_t What = whatIs(V))
     Out->Held.push_back({Code[Index].Ip, uint64_t(Place), What, Current.Row,
                          LoopDepth, Rarity, Order});
+}
+
+/// What \p V leads to, an address or a Value of kind Pointee; 0: not known.
+uint64_t FunctionFlow::whatIs(const Value &V) const {
+  if (!V.isExact())
+    return 0;
+  if (takesAddress(V) || V.Kind == ValueKind::Pointee)
+    return uint64_t(V.Base);
+  if (V.Kind == ValueKind::Stack)
+    return uint64_t(Value::frameAt(Current.Row, V.Base).Base);
+  if (V.Kind == ValueKind::Param && V.Base >= 0 && V.Base <= HeldOffsetMask)
+    return uint64_t(Value::wordOf(Current.Row, V.Arg, WholeArgument, 0).Base |
+                    V.Base);
+  return 0;
 }
 
 } // namespace linemate

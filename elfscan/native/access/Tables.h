@@ -20,6 +20,7 @@ enum SiteFlag : uint8_t {
   Atomic = 1,
   Indexed = 2,
   Tracked = 4,
+  Given = 4, ///< of what is behind a pointer
   Bitmap = 16,
   Clears = 32,
   Own = 128

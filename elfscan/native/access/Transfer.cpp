@@ -54,6 +54,7 @@ static Value masked(const Value &V, int64_t Mask, uint32_t Origin) {
   R.Stride = uint32_t(Of);
   R.IsIndex = true;
   R.IsOwn = V.IsOwn;
+  R.IsGiven = V.IsGiven;
   return R;
 }
 
@@ -116,6 +117,7 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
                (isFollowed(O.Mem[0].Base) && Now.Regs[O.Mem[0].Base].IsOwn);
   if (!E.Where.isExact())
     return Some;
+  Some.IsGiven = E.Where.Kind == ValueKind::Param;
   bool Whole = O.Width == 8 && O.Mem[0].Size == 8;
   if (E.Where.Kind == ValueKind::Stack) {
     for (const Slot &S : Now.Slots)
@@ -128,9 +130,12 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
     return Some;
   if (E.Where.Kind == ValueKind::Param && E.Where.Base >= 0 &&
       E.Where.Base % 8 == 0 && uint64_t(E.Where.Base) / 8 < WholeArgument &&
-      !Some.IsOwn)
-    return Value::wordOf(Current.Row, E.Where.Arg, uint64_t(E.Where.Base) / 8,
-                         Origin);
+      !Some.IsOwn) {
+    Value Word = Value::wordOf(Current.Row, E.Where.Arg,
+                               uint64_t(E.Where.Base) / 8, Origin);
+    Word.IsGiven = true;
+    return Word;
+  }
   if (E.Where.isNumber() && E.Where.IsAddress) {
     if (auto Content = P.slot(E.Where.Base))
       return Value::address(*Content, Origin);
@@ -196,6 +201,17 @@ BitRole FunctionFlow::bitsOf(const Op &O) const {
   }
   }
   return BitRole::None;
+}
+
+/// \p V as 32 bits; the upper half becomes zero, or copies of the sign.
+Value FunctionFlow::inHalf(const Op &O, const Value &V) const {
+  if (!V.isNumber() || (V.IsAddress && !P.Absolute))
+    return unknownFrom(V);
+  Value Half = V;
+  if (V.isExact())
+    Half.Base =
+        O.SignExtends ? int64_t(int32_t(V.Base)) : int64_t(uint32_t(V.Base));
+  return Half;
 }
 
 Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
@@ -273,6 +289,7 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     Value A = reg(O, O.Dst), B = reg(O, O.Src);
     Value Either = A.same(B) ? A : Value();
     Either.IsOwn = A.IsOwn && B.IsOwn;
+    Either.IsGiven = A.IsGiven && B.IsGiven;
     return Either;
   }
   case Transfer::Insert: {

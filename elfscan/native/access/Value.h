@@ -46,6 +46,10 @@ inline constexpr unsigned WordArgBits = 3;
 inline constexpr uint64_t WordBit = uint64_t(1) << (HeldAddressBits - 1);
 /// Stands for the argument itself.
 inline constexpr uint64_t WholeArgument = (uint64_t(1) << WordNumberBits) - 1;
+/// In the place of an argument: the function's own frame, of which the offsets
+/// are counted from FrameBytes below the stack pointer at entry.
+inline constexpr uint8_t OwnFrame = (1 << WordArgBits) - 1;
+inline constexpr int64_t FrameBytes = int64_t(1) << (HeldOffsetBits - 1);
 
 struct Value {
   int64_t Base = 0;
@@ -68,18 +72,26 @@ struct Value {
   /// From storage of the running thread or processor, or counted from there:
   /// as an index it is of an element that no other thread has.
   bool IsOwn = false;
-  /// Of what is the thread's own the bytes to that of another thread, where one
-  /// more index chooses in it; 0: Stride.
+  /// From an argument of the function, or from a record that it leads to: as an
+  /// index it is whatever a thread that begins here was told.
+  bool IsGiven = false;
+  /// Of what is the thread's own, or given, the bytes to that of another
+  /// thread, where one more index chooses in it; 0: Stride.
   uint32_t OwnStride = 0;
 
   /// Bytes from an element to that of another thread, where the index is the
   /// thread's own, and else to the next.
   uint32_t apart() const { return IsOwn && OwnStride ? OwnStride : Stride; }
+  /// The same where the index is the thread's own or given.
+  uint32_t givenApart() const {
+    return (IsOwn || IsGiven) && OwnStride ? OwnStride : Stride;
+  }
   /// The same marks, of which no address is made.
   bool sameMarks(const Value &O) const {
-    return IsOwn == O.IsOwn && apart() == O.apart() && Bits == O.Bits;
+    return IsOwn == O.IsOwn && IsGiven == O.IsGiven &&
+           givenApart() == O.givenApart() && Bits == O.Bits;
   }
-  bool hasMarks() const { return IsOwn || Bits != BitRole::None; }
+  bool hasMarks() const { return IsOwn || IsGiven || Bits != BitRole::None; }
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
   /// Nothing is known of it as a number.
@@ -131,6 +143,16 @@ struct Value {
                     uint64_t(Arg) << WordNumberBits | Word,
                 Origin);
   }
+  /// The object in the function's own frame at an offset from the stack pointer
+  /// at entry; unknown where that is too far.
+  static Value frameAt(int32_t Row, int64_t Offset) {
+    int64_t At = Offset + FrameBytes;
+    Value V = wordOf(Row, OwnFrame, WholeArgument, 0);
+    if (V.Kind != ValueKind::Pointee || At < 0 || At >= FrameBytes)
+      return Value();
+    V.Base |= At;
+    return V;
+  }
   static Value held(uint64_t Holder, uint32_t Origin) {
     Value V;
     V.Origin = Origin;
@@ -142,6 +164,7 @@ struct Value {
     Value V;
     V.Kind = ValueKind::Param;
     V.Arg = Arg;
+    V.IsGiven = true;
     return V;
   }
 
@@ -165,6 +188,7 @@ inline int64_t wrapAdd(int64_t A, int64_t B) {
 inline Value unknownFrom(const Value &V) {
   Value R;
   R.IsOwn = V.IsOwn;
+  R.IsGiven = V.IsGiven;
   R.Bits = V.Bits;
   return R;
 }
@@ -182,6 +206,7 @@ inline Value asSeries(const Value &V) {
   R.Stride = 1;
   R.IsIndex = true;
   R.IsOwn = V.IsOwn;
+  R.IsGiven = V.IsGiven;
   return R;
 }
 
@@ -192,9 +217,13 @@ inline bool sameIndex(const Value &A, const Value &B) {
 }
 
 /// What lies between the parts of two threads in A + B.  Of two indexes that
-/// are own the one with larger steps chooses the part, the other in it.
+/// are own the one with larger steps chooses the part, the other in it.  One
+/// that is given counts where none is own.
 inline uint32_t ownStride(const Value &A, const Value &B) {
-  return std::max(A.IsOwn ? A.apart() : 0, B.IsOwn ? B.apart() : 0);
+  if (A.IsOwn || B.IsOwn)
+    return std::max(A.IsOwn ? A.apart() : 0, B.IsOwn ? B.apart() : 0);
+  return std::max(A.IsGiven ? A.givenApart() : 0,
+                  B.IsGiven ? B.givenApart() : 0);
 }
 
 inline Value addNumbers(const Value &A, const Value &B) {
@@ -208,6 +237,7 @@ inline Value addNumbers(const Value &A, const Value &B) {
                  : std::gcd(A.Stride, B.Stride);
   R.Base = wrapAdd(A.Base, B.Base);
   R.IsOwn = A.IsOwn || B.IsOwn;
+  R.IsGiven = A.IsGiven || B.IsGiven;
   R.OwnStride = sameIndex(A, B) ? 0 : ownStride(A, B);
   if (!R.IsAddress)
     R.IsPage = A.IsPage || B.IsPage;
@@ -222,6 +252,7 @@ inline Value asIndexOf(const Value &V, const Value &Multiple) {
   Value R = Value::number(V.Base, Multiple.Origin);
   R.Stride = 1;
   R.IsIndex = true;
+  R.IsGiven = true;
   return R;
 }
 
@@ -239,6 +270,11 @@ inline std::optional<Value> movedPointee(const Value &Pointer,
   R.Base = (R.Base & ~HeldOffsetMask) | Offset;
   R.Stride = std::gcd(R.Stride, By.Stride);
   R.IsOwn = Pointer.IsOwn || By.IsOwn;
+  // Of a pointer that is given nothing follows for an index behind it.
+  Value Before = Pointer;
+  Before.IsGiven = Pointer.IsGiven && !Pointer.isExact();
+  R.IsGiven = Before.IsGiven || By.IsGiven;
+  R.OwnStride = ownStride(Before, By);
   return R;
 }
 
@@ -263,6 +299,7 @@ inline Value add(const Value &First, const Value &Second) {
     R.Stride = 1;
     R.OwnStride = ownStride(A, B);
     R.IsOwn = A.IsOwn || B.IsOwn;
+    R.IsGiven = A.IsGiven || B.IsGiven;
     return R;
   }
   const Value &Pointer = B.isNumber() ? A : B;
@@ -289,6 +326,7 @@ inline Value add(const Value &First, const Value &Second) {
   }
   Value R;
   R.IsOwn = A.IsOwn || B.IsOwn;
+  R.IsGiven = A.IsGiven || B.IsGiven;
   return R;
 }
 
@@ -300,6 +338,7 @@ inline Value scale(const Value &Index, int64_t Factor) {
   Value A = asSeries(Index);
   Value R = Value::number(0, 0);
   R.IsOwn = A.IsOwn;
+  R.IsGiven = A.IsGiven;
   R.OwnStride = uint32_t(std::min<uint64_t>(
       uint64_t(ownStride(A, A)) * uint64_t(Factor), UINT32_MAX));
   if (!A.isNumber() || A.IsAddress) {
@@ -324,8 +363,9 @@ inline Value scale(const Value &Index, int64_t Factor) {
 /// The marks of \p R, which is both of them.
 inline void joinMarks(Value &R, const Value &Old, const Value &New) {
   R.IsOwn = Old.IsOwn && New.IsOwn;
+  R.IsGiven = Old.IsGiven && New.IsGiven;
   R.Bits = std::min(Old.Bits, New.Bits);
-  R.OwnStride = Old.apart() == New.apart() ? Old.apart() : 0;
+  R.OwnStride = Old.givenApart() == New.givenApart() ? Old.givenApart() : 0;
 }
 
 /// The least value that covers \p Old and \p New.  Two values from one origin
@@ -340,9 +380,13 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   }
   Value Lost;
   Lost.IsStale = Old.IsStale || New.IsStale;
-  if (Old.isOpaque() && New.isOpaque()) {
+  // Two places behind one pointer are a series, as two in the frame are.
+  bool OneHolder = Old.Kind == ValueKind::Pointee && Old.Kind == New.Kind &&
+                   !((Old.Base ^ New.Base) & ~HeldOffsetMask);
+  if (Old.isOpaque() && New.isOpaque() && !OneHolder) {
     Lost.Origin = Old.Origin;
     Lost.IsOwn = Old.IsOwn && New.IsOwn;
+    Lost.IsGiven = Old.IsGiven && New.IsGiven;
     Lost.Bits = std::min(Old.Bits, New.Bits);
     return Lost;
   }
@@ -355,7 +399,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     joinMarks(R, Old, New);
     return R;
   }
-  if (Old.IsPage || (!Old.isNumber() && Old.Kind != ValueKind::Param) ||
+  if (Old.IsPage || Old.Kind == ValueKind::Unknown ||
       (Old.isNumber() && Old.Origin != New.Origin))
     return Lost;
   uint64_t Gap = New.Base < Old.Base ? uint64_t(Old.Base) - uint64_t(New.Base)
@@ -365,6 +409,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   Value R = New.Base < Old.Base && !IsLoop ? New : Old;
   R.IsStale = Lost.IsStale;
   joinMarks(R, Old, New);
+  R.IsGiven = false; // it moves on from there
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }
