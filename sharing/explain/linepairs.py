@@ -192,10 +192,7 @@ def meeting(
         return None
     missing = [at for at, there in enumerate(places) if there == mates.MISSING]
     line, first, second = place
-    names = {a.name for a in actors}
-    # Rules of single lines have nothing to say of a wider view.
-    drafts = activity.drafts(line) if line_size == activity.line_size else []
-    draft = next((d for d in drafts if names <= {x.name for x in d.actors}), None)
+    draft = _draft_of(activity, line, line_size, actors)
     by_threads = _by_threads(actors, activity.context.thread_mask if activity.context is not None else 0)
     shared = sorted({a.function for a in by_threads[0]} & {a.function for a in by_threads[1]})
     pair = LineMates(
@@ -236,6 +233,13 @@ def meeting(
         busy_users=tuple(busiest(some) for some in by_threads),
         used=stayed,
     )
+
+
+def _draft_of(activity: Activity, line: int, line_size: int, actors: tuple[Actor, Actor]) -> Draft | None:
+    """What the rules say of both; those of single lines have nothing to say of a wider view."""
+    names = {a.name for a in actors}
+    drafts = activity.drafts(line) if line_size == activity.line_size else []
+    return next((d for d in drafts if names <= {x.name for x in d.actors}), None)
 
 
 def _offset_of(view: BuildView, row: int, actor: Actor) -> int:
