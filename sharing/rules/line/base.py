@@ -105,7 +105,7 @@ def meets(a: Actor, b: Actor, line: LineProfile) -> bool:
 def can_collide(a: Actor, b: Actor, ctx: Context) -> bool:
     """Can one thread write ``a`` while another touches ``b``?  Not where each thread has an element with both."""
     # What nobody does any more while threads run, as constructors, says nothing.
-    if a.owner == b.owner and all(x.own or (x.cold and not x.weight) for x in a.writers + b.writers):
+    if a.owner == b.owner and all(x.own or not x.weight for x in a.writers + b.writers):
         return False
     return ctx.concurrent(a.mask(writers=True), b.mask())
 
