@@ -159,10 +159,11 @@ def _facts(types: TypeTable, row: int, size: int) -> RecordFacts:
         return RecordFacts()
     covered = np.zeros(size, np.bool_)
     for leaf in leaves:
-        plain = leaf.stride <= leaf.size  # elements without anything between them
-        end = leaf.offset + (leaf.size if plain else leaf.stride * leaf.count)
-        if plain or end > size:
+        end = leaf.offset + (leaf.stride * leaf.count or leaf.size)
+        if not leaf.stride or end > size:
             covered[leaf.offset : leaf.offset + leaf.size] = True
+        elif leaf.stride <= leaf.size:  # elements without anything between them
+            covered[leaf.offset : end] = True
         else:
             covered[leaf.offset : end].reshape(leaf.count, leaf.stride)[:, : leaf.size] = True
     edges = np.flatnonzero(np.diff(covered.astype(np.int8), prepend=1, append=1))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -21,6 +21,7 @@ from reports.wording import target_name, terms
 from reports.worstfiles import SHOWN, worst_files
 from sharing.model import Confidence, Evidence, Finding, Report
 from sharing.model.finding import ADVICE, GUARDED, NOT_EXERCISED
+from sharing.model.image import ImageKind
 from sharing.model.plural import count
 
 PAIR = 2  # names that a row has
@@ -35,15 +36,21 @@ LEAD = 5  # columns of the words in front of the sentences of a block
 _SURER = {
     Confidence.LAYOUT: "positions alone say so; who uses the bytes how often is for a profile to say, and for symbols "
     "and debug information where the file has none",
-    Confidence.STATIC: "estimated from code; a profile decides: {record}, then audit --samples",
-    Confidence.COUNTED: "executions are exact, waiting is not known; a profile decides: {record}, then audit --samples",
+    Confidence.STATIC: "estimated from code; {decides}",
+    Confidence.COUNTED: "executions are exact, waiting is not known; {decides}",
     Confidence.DERIVED: "sampled code, addresses worked out from it: samples with data addresses are surer (linemate "
     "doctor says whether this machine has them)",
     Confidence.SAMPLED: "seen in a profile: record --solo, or a benchmark with the fix, measures the gain",
     Confidence.MEASURED: "measured",
 }
+_DECIDES = "a profile decides: {}, then audit --samples"
 _RECORD = "linemate record -- COMMAND (or --pid PID)"
 _RECORD_KERNEL = "linemate record --duration 30 on a machine that runs it, under a load"
+# Profiles do not say where a module's data was loaded.
+_OF_MODULE = (
+    "perf c2c on a machine that runs it decides, with its addresses of /sys/module/NAME/sections, or a profile of a kernel "
+    "that has it built in"
+)
 
 
 class Row(msgspec.Struct):
@@ -112,13 +119,18 @@ def _by_profile(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _sure(confidence: Confidence, report: Report) -> str:
-    kernel = all(target.kind.startswith("kernel") for target in report.targets)
-    return f"{confidence.value}: {surer(confidence, kernel=kernel)}"
+    kinds = {target.kind for target in report.targets}
+    return f"{confidence.value}: {surer(confidence, kinds)}"
 
 
-def surer(confidence: Confidence, *, kernel: bool) -> str:
-    """How what is known in this way is known, and what would make it surer."""
-    return _SURER[confidence].format(record=_RECORD_KERNEL if kernel else _RECORD)
+def surer(confidence: Confidence, kinds: Collection[str]) -> str:
+    """How what is known in this way is known of files of these kinds, and what would make it surer."""
+    if kinds and all(kind == ImageKind.MODULE.value for kind in kinds):
+        decides = _OF_MODULE
+    else:
+        of_kernel = all(kind.startswith("kernel") for kind in kinds)
+        decides = _DECIDES.format(_RECORD_KERNEL if of_kernel else _RECORD)
+    return _SURER[confidence].format(decides=decides)
 
 
 def _table(rows: Sequence[Row], width: int, before: int = 0) -> Iterator[Line]:

@@ -75,12 +75,11 @@ def _weighed(report: Report) -> str:
     known = {finding.confidence for finding in report.findings}
     if report.command != "audit" or not known or max(one.rank for one in known) > Confidence.STATIC.rank:
         return ""
-    kernel = any(target.kind.startswith("kernel") for target in report.targets)
     worst = max((finding.severity for finding in report.findings), key=lambda one: one.rank)
     cost = "None is known to cost anything yet"
     if worst.rank <= Severity.LOW.rank:
         cost = "None matters as far as the code tells, and none is known to cost anything yet"
-    return f"{cost}: {surer(Confidence.STATIC, kernel=kernel)}."
+    return f"{cost}: {surer(Confidence.STATIC, {target.kind for target in report.targets})}."
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -19,6 +19,9 @@ SOURCE = """
 #include <stdlib.h>
 struct stats { long count; int state; char pad[60]; long total; };
 struct unused { char letter; long number; };
+struct one { long counter; };
+struct counted { struct one stats[11]; char letter; struct one last[3]; };
+struct counted *counts;
 _Thread_local struct own { char letter; long number; } own_one;
 typedef struct { int inside; } named;
 struct holder { long first; struct stats within; };
@@ -174,6 +177,12 @@ def test_a_record_that_no_variable_holds_has_a_layout_and_no_accesses(program: P
     assert (found.facts.holes, found.facts.hole_bytes, found.facts.handed) == (1, 7, 0)
     text = render(lines(LinesOptions(str(program), ("unused",))), RenderOptions())
     assert "who accesses it is not known" in " ".join(text.split())
+
+
+def test_an_array_of_records_with_one_member_has_no_holes(program: Path) -> None:
+    (found,) = excerpts(program, "counted")
+    assert found.facts is not None
+    assert (found.facts.holes, found.facts.hole_bytes, found.facts.tail_bytes) == (1, 7, 0)
 
 
 HANDED = """
