@@ -48,8 +48,8 @@ _RECORD = "linemate record -- COMMAND (or --pid PID)"
 _RECORD_KERNEL = "linemate record --duration 30 on a machine that runs it, under a load"
 # Profiles do not say where a module's data was loaded.
 _OF_MODULE = (
-    "perf c2c on a machine that runs it decides, with its addresses of /sys/module/NAME/sections, or a profile of a kernel "
-    "that has it built in"
+    "perf c2c on a machine that runs it decides, with its addresses of /sys/module/NAME/sections, or a profile of a "
+    "kernel that has it built in"
 )
 
 
