@@ -161,17 +161,20 @@ def _whole(excerpt: Excerpt) -> Iterator[str]:
 
 
 def _mixed(line: LayoutLine, record: LayoutObject | None) -> str:
-    """What many functions read beside what is locked or changed atomically, which is made for several threads."""
+    """What many functions read beside what is locked or changed atomically, which is made for several threads.
+
+    Not other words of the same lock: only who takes it reads them.
+    """
     owner = record.name if record is not None else ""
     changed: dict[str, int] = {}
     read: dict[str, int] = {}
-    for span in line.spans:
+    members = [span for span in line.spans if span.kind is SpanKind.MEMBER]
+    of_locks = {_outermost(span, owner) for span in members if span.users[0]}
+    for span in members:
         lockers, readers, writers = span.users
-        if span.kind is not SpanKind.MEMBER:
-            continue
         if by := lockers or span.updaters:
             changed[f"{_inner(span, owner)} ({'locked' if lockers else 'updated'}"] = len(by)
-        elif len(readers) >= MANY * max(len(writers), 1):
+        elif len(readers) >= MANY * max(len(writers), 1) and _outermost(span, owner) not in of_locks:
             read[f"{_inner(span, owner)} (read"] = len(readers)
     return f"mixed: {_most_used(changed)} beside {_most_used(read)}" if changed and read else ""
 
@@ -184,6 +187,11 @@ def _most_used(side: dict[str, int]) -> str:
 
 def _inner(span: LayoutSpan | LayoutMember, owner: str) -> str:
     return visible(span.name.removeprefix(owner).lstrip(".") or span.name)
+
+
+def _outermost(span: LayoutSpan | LayoutMember, owner: str) -> str:
+    """The member of the record that a leaf is of."""
+    return _inner(span, owner).partition(".")[0].partition("[")[0]
 
 
 def _users(span: LayoutSpan | LayoutMember) -> str:

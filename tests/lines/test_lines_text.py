@@ -10,7 +10,7 @@ import pytest
 from reports.linemap import render
 from reports.options import RenderOptions
 from sharing.model import AccessKind, Target
-from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutReport
+from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutLine, LayoutReport, LayoutSpan, SpanKind
 from sharing.static.linemap import LineMap
 from tests.builders.report import HOSTILE
 from tests.builders.report import LONG as LONG_NAME
@@ -60,6 +60,23 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_text_is_the_golden_file(name: str, golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / name, render(*CASES[name]))
+
+
+def test_words_of_one_lock_are_not_mixed_with_each_other() -> None:
+    """What is read of a lock is read by who takes it: only another member is read beside it."""
+    many = ("a", "b", "c", "d")
+
+    def mixed(second: str) -> bool:
+        spans = (
+            LayoutSpan(0, 8, SpanKind.MEMBER, "sem.count", lockers=("take", "give")),
+            LayoutSpan(8, 16, SpanKind.MEMBER, second, readers=many),
+        )
+        excerpt = Excerpt("inode", None, (LayoutLine("0x0", 64, "", spans),), record=True)
+        text = render(LayoutReport(LINES_SCHEMA, "lines", (Layout(TARGET, (excerpt,)),)), RenderOptions())
+        return "mixed: sem.count (locked by 2) beside" in text
+
+    assert mixed("mode")
+    assert not mixed("sem.wait_list.next")
 
 
 def test_no_golden_file_is_left_over() -> None:
