@@ -72,7 +72,7 @@ def _remedies(draft: Draft, profiler: Profiler, context: Context, style: Style, 
     paths = Paths(image)
     if draft.line.size == context.pair_size > context.line_size:
         style = replace(style, line_size=context.pair_size)  # a line of its own may be the other half of the pair
-    edits = edits_for(draft, profiler, context, paths, style.line_size)
+    edits = edits_for(draft, profiler, context, paths, style.line_size, kernel=style.kernel)
     return tuple(dict.fromkeys(remedy(edit, style, paths) for edit in edits))
 
 

@@ -205,12 +205,12 @@ class _Words:
         """A section of the kernel, in which each object starts a line."""
         kind = self._of_variable(self._name)
         if self._actor.role in (Role.READ_MOSTLY, Role.CONSTANT):
-            text = f"move {self._actor.owner} to the section of read-mostly data"
+            text = f"move {self._actor.owner}{self._declared()} to the section of read-mostly data"
             edit = f"{self._storage}{kind} __read_mostly;{self._note()}"
             return self._made("section", text, edit, breaks_abi=False, cost=0)
         text = (
-            f"move {self._actor.owner} to .data..cacheline_aligned, where each object starts a line: the next one "
-            f"cannot use its tail"
+            f"move {self._actor.owner}{self._declared()} to .data..cacheline_aligned, where each object starts a line: "
+            f"the next one cannot use its tail"
         )
         edit = f"{self._storage}{kind} __cacheline_aligned_in_smp;{self._note()}"
         if defined := _DEFINED_BY.get(re.sub(r"^struct ", "", self._actor.owner_type)):
@@ -218,6 +218,11 @@ class _Words:
             defines = f"{self._storage}__cacheline_aligned_in_smp {defined}({self._name});"
             edit = f"{defines}  /* or, where its declaration is written out: {edit} */"
         return self._made("section", text, edit, breaks_abi=False)
+
+    def _declared(self) -> str:
+        """Where it is: of several files of a kernel the finding stands under one."""
+        found = self._actor.source.rpartition("/")[2]
+        return f" ({found})" if found else ""
 
     def elements(self) -> Remedy:
         """A type of whole lines for the elements of an array, a variable or a member."""

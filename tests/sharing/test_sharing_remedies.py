@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
+
+import pytest
 
 from sharing.judge.remedies.choice import Conflict, choose, cost_of
 from sharing.judge.remedies.editedlayout import Edit, Kind, Layout, touched
 from sharing.judge.remedies.paths import Paths
+from sharing.judge.remedies.rejudge import conflict_of
 from sharing.judge.remedies.spelling import declaration
 from sharing.judge.remedy import Style, remedy
 from sharing.model import Image, ImageKind, TypeKind, TypeMember
+from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
-from sharing.model.profile import Actor, Role
+from sharing.model.profile import Actor, LineProfile, Role
+from sharing.rules.line.base import Draft
 from tests.builders.image import BSS, Builder
 
 LINE = 64
@@ -63,6 +69,43 @@ def chosen(
 
 def test_of_two_variables_the_first_moves() -> None:
     assert chosen([actor("a", "a", 0), actor("b", "b", 0, start=BSS + 8)]) == [(Kind.WHOLE, "a")]
+
+
+def read_mostly(*, member: bool = False) -> Actor:
+    one = actor("limit", "limit", 0, start=BSS + 8, whole=16 if member else 0)
+    return replace(one, role=Role.READ_MOSTLY)
+
+
+def test_what_a_kernel_can_move_at_no_cost_moves_first() -> None:
+    lock, limit = actor("lock", "lock", 0), read_mostly()
+    both = (lock, limit)
+    for free, moved in ((), "lock"), ((limit,), "limit"):
+        (edit,) = choose(Conflict(both, (lock,), free=free), apart(both), Paths(None), LINE)
+        assert edit.actor.name == moved
+    # A third that the lock disturbs as well would be left: then the lock moves.
+    three = (*both, actor("count", "count", 0, start=BSS + 16))
+    wrong = apart(three, lambda a, b: "lock" in (a, b))
+    (edit,) = choose(Conflict(three, (lock,), free=(limit,)), wrong, Paths(None), LINE)
+    assert edit.actor.name == "lock"
+
+
+@pytest.mark.parametrize(
+    ("victim", "kernel", "free"),
+    [
+        (read_mostly(), True, 1),
+        (read_mostly(), False, 0),
+        (read_mostly(member=True), True, 0),
+        (actor("n", "n", 0), True, 0),
+    ],
+    ids=["whole", "no kernel", "a member", "a counter"],
+)
+def test_whole_variables_of_a_kernel_that_are_hardly_written_cost_nothing(
+    victim: Actor, kernel: bool, free: int
+) -> None:
+    lock = actor("lock", "lock", 0)
+    line = LineProfile(BSS, LINE, (lock, victim))
+    draft = Draft("r", Severity.LOW, Verdict.FALSE_SHARING, line, (lock, victim), (lock,), "", (), 1.0)
+    assert conflict_of(draft, kernel=kernel).free == (victim,) * free
 
 
 def test_of_three_that_disturb_each_other_two_move() -> None:

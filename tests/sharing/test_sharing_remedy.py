@@ -164,6 +164,9 @@ class TestKernel:
         one = actor("sysctl_limit", 4, type_name="int", owner_type="int", role=Role.READ_MOSTLY)
         found = remedy(whole(one), KERNEL)
         assert (found.edit, found.cost_bytes) == ("int sysctl_limit __read_mostly;", 0)
+        assert found.text == "move sysctl_limit to the section of read-mostly data"
+        declared = remedy(whole(replace(one, source="kernel/sysctl.c:12")), KERNEL)
+        assert declared.text == "move sysctl_limit (sysctl.c:12) to the section of read-mostly data"
 
     def test_a_place_in_a_variable_without_a_type_is_no_variable(self) -> None:
         one = actor("mysql_bin_log+0x5e0", 20, owner="mysql_bin_log", owner_size=2048, at=0x5E0, language="")

@@ -25,11 +25,15 @@ MAX_TRIED = 6  # actors of a line that are tried for one edit
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """What is wrong on a line: ``actors`` in order of blame, ``separate`` those that an edit should move."""
+    """What is wrong on a line: ``actors`` in order of blame, ``separate`` those that an edit should move.
+
+    ``free`` are those whose own edit takes no room: these are tried first.
+    """
 
     actors: tuple[Actor, ...]
     separate: tuple[Actor, ...]
     split: bool = False  # one object lies on two lines
+    free: tuple[Actor, ...] = ()
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -139,7 +143,7 @@ def _options(conflict: Conflict, paths: Paths, line_size: int) -> Iterator[Edit]
     if len(actors) == 1:
         yield from _alone(actors[0], paths, split=conflict.split)
         return
-    first = _movers(conflict)
+    first = [*conflict.free, *_movers(conflict)]
     for actor in [*first, *(a for a in actors if a not in first)][:MAX_TRIED]:
         others = [a for a in actors if a is not actor]
         inside = [o for o in others if variable_of(o) == variable_of(actor)]

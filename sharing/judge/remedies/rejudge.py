@@ -13,7 +13,8 @@ from sharing.judge.remedies.editedlayout import Edit, Layout, touched, variable_
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.severitylimit import limited
 from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, LineProfile
+from sharing.model.image import ALLOCATED
+from sharing.model.profile import Actor, LineProfile, Role
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static.profiles import Profiler
@@ -21,15 +22,22 @@ from sharing.static.profiles import Profiler
 MAX_LINES = 4  # at each end of a large array: between, it is alone
 
 
-def edits_for(draft: Draft, profiler: Profiler, context: Context, paths: Paths, line_size: int) -> tuple[Edit, ...]:
-    """The edits that leave nothing of a draft; ``line_size`` is what they round to."""
+def edits_for(
+    draft: Draft, profiler: Profiler, context: Context, paths: Paths, line_size: int, *, kernel: bool = False
+) -> tuple[Edit, ...]:
+    """The edits that leave nothing of a draft; ``line_size`` is what they round to.
+
+    A ``kernel`` has a section of data that is hardly ever written: what moves there takes no more room.
+    """
     if not draft.separate:
         return ()  # no layout helps
-    return choose(conflict_of(draft), Rejudging(draft, profiler, context).left, paths, line_size)
+    return choose(conflict_of(draft, kernel=kernel), Rejudging(draft, profiler, context).left, paths, line_size)
 
 
-def conflict_of(draft: Draft) -> Conflict:
-    return Conflict(draft.actors, draft.separate, draft.verdict is Verdict.SPLIT_ACCESS)
+def conflict_of(draft: Draft, *, kernel: bool = False) -> Conflict:
+    whole = (a for a in draft.actors if a.span == a.owner_span and a.section != ALLOCATED)
+    free = tuple(a for a in whole if kernel and a.role in (Role.READ_MOSTLY, Role.CONSTANT))
+    return Conflict(draft.actors, draft.separate, draft.verdict is Verdict.SPLIT_ACCESS, free)
 
 
 class Rejudging:
