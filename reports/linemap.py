@@ -147,8 +147,8 @@ def _whole(excerpt: Excerpt) -> Iterator[str]:
     if facts.empty:
         yield "without bytes: " + ", ".join(f"{visible(one.name)} at byte {one.offset}" for one in facts.empty)
     parts = dict.fromkeys(part for line in excerpt.lines for span in line.spans for part in _parts(span))
-    spans = [part for part in parts if part.readers or part.writers]
-    spans.sort(key=lambda span: -len(span.readers) - len(span.writers))
+    users = {part: len({*part.lockers, *part.readers, *part.writers}) for part in parts}
+    spans = sorted((part for part in parts if users[part]), key=lambda part: -users[part])
     mixed = [str(int(line.address, 16)) for line in excerpt.lines if _mixed(line, described)]
     if mixed:
         yield (
@@ -195,7 +195,8 @@ def _outermost(span: LayoutSpan | LayoutMember, owner: str) -> str:
 
 
 def _users(span: LayoutSpan | LayoutMember) -> str:
-    parts = [f"{verb} by {len(them)}" for verb, them in (("written", span.writers), ("read", span.readers)) if them]
+    done = (("locked", span.lockers), ("written", span.writers), ("read", span.readers))
+    parts = [f"{verb} by {len(them)}" for verb, them in done if them]
     return ", ".join(parts)
 
 

@@ -10,7 +10,17 @@ import pytest
 from reports.linemap import render
 from reports.options import RenderOptions
 from sharing.model import AccessKind, Target
-from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutLine, LayoutReport, LayoutSpan, SpanKind
+from sharing.model.linemap import (
+    LINES_SCHEMA,
+    Excerpt,
+    Layout,
+    LayoutLine,
+    LayoutObject,
+    LayoutReport,
+    LayoutSpan,
+    RecordFacts,
+    SpanKind,
+)
 from sharing.static.linemap import LineMap
 from tests.builders.report import HOSTILE
 from tests.builders.report import LONG as LONG_NAME
@@ -77,6 +87,17 @@ def test_words_of_one_lock_are_not_mixed_with_each_other() -> None:
 
     assert mixed("mode")
     assert not mixed("sem.wait_list.next")
+
+
+def test_who_locks_a_member_uses_it() -> None:
+    spans = (
+        LayoutSpan(0, 8, SpanKind.MEMBER, "mode", readers=("a", "b")),
+        LayoutSpan(8, 16, SpanKind.MEMBER, "sem", lockers=("take", "give", "try"), writers=("init",)),
+    )
+    described = LayoutObject("inode", "0x0", 64, "", 1)
+    excerpt = Excerpt("inode", described, (LayoutLine("0x0", 64, "", spans),), record=True, facts=RecordFacts())
+    text = render(LayoutReport(LINES_SCHEMA, "lines", (Layout(TARGET, (excerpt,)),)), RenderOptions())
+    assert "used by most functions: sem (locked by 3, written by 1), mode (read by 2)" in " ".join(text.split())
 
 
 def test_no_golden_file_is_left_over() -> None:
