@@ -120,7 +120,8 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
     fresh = dict(effects)
     handed = _objects_by_entry(image, knowledge)
     within = _Within()
-    taken: set[tuple[int, int, bool]] = set()  # a function, its argument, and whether its lock is a condition variable
+    # A function, its argument, and whether its lock is a condition variable; what a name says is not looked for.
+    taken = {(callee, arg, knowledge.locks[row].kind in COMPANIONS) for callee, arg, row, _ in effects}
     for _ in range(numbers.LOCK_WRAPPERS):
         found: dict[_Wrapper, int] = {}
         for (callee, arg_number, row, offset), effect in fresh.items():
