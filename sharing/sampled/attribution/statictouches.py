@@ -76,6 +76,7 @@ class _SampledLoops:
         keys, counts = np.unique(
             np.stack([function[at], thread, order[at], mirror, loop]).astype(np.int64), axis=1, return_counts=True
         )
+        self._elsewhere: dict[tuple[int, int], frozenset[int]] = {}  # by function and block, those that were asked for
         self._seen: dict[int, dict[int, list[tuple[Point, int, int]]]] = {}
         for (f, t, o, m, where), count in zip(keys.T.tolist(), counts.tolist(), strict=True):
             self._seen.setdefault(f, {}).setdefault(t, []).append((Point(o, m, 0), where, count))
@@ -85,15 +86,21 @@ class _SampledLoops:
 
         One loop may take the arms of a branch by turns; of two loops on different arms a run comes to one.
         """
-        by_thread = self._seen.get(int(site["function"]), {})
-        if len(by_thread) < 2 or not site["loop_depth"]:
+        block = int(site["function"]), int(site["order"])
+        if len(self._seen.get(block[0], ())) < 2 or not site["loop_depth"]:
             return frozenset()
-        function, order = np.array([site["function"]]), np.array([site["order"]])
-        here = Point(int(site["order"]), int(self._mirrors.of(function, order)[0]), 0)
-        loop = int(self._mirrors.loop(function, order)[0])
+        found = self._elsewhere.get(block)
+        if found is None:
+            found = self._elsewhere[block] = self._threads_elsewhere(*block)
+        return found
+
+    def _threads_elsewhere(self, function: int, order: int) -> frozenset[int]:
+        of, block = np.array([function]), np.array([order])
+        here = Point(order, int(self._mirrors.of(of, block)[0]), 0)
+        loop = int(self._mirrors.loop(of, block)[0])
         return frozenset(
             thread
-            for thread, places in by_thread.items()
+            for thread, places in self._seen[function].items()
             if sum(count for _, _, count in places) >= numbers.WOULD_SHOW
             and not any(where == loop or place.shares_way(here) for place, where, _ in places)
         )
