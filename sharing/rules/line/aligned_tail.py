@@ -3,7 +3,7 @@
 What it does: finds a busy object that is declared with the alignment of a line, is smaller than a line, and whose
 tail holds another object's data.  It speaks in the place of rules that only see that the two meet; what is aligned may
 be written, or only read and disturbed by its tail.  A tail that the same functions use is fetched with it and not
-named.
+named.  What one lock guards is used in turns, by users who wait for the lock: that is two steps less.
 
 Why is this bad?  Alignment decides where an object starts and says nothing about what follows.  A 40-byte lock
 aligned to 64 leaves 24 bytes that the linker hands to the next variable: the edit looks like a fix, and the line
@@ -76,6 +76,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         else:
             severity = grade(worst.write_heat, actor.heat).lowered(doubt(worst, actor, ctx, reading=True))
             done = f"written by {who(worst.writers)}, on {line.label}, which is read by {who(actor.readers)}"
+        if actor.guards & worst.guards:
+            severity = severity.lowered(numbers.MUCH_LESS)  # their users take turns
         yield Draft(
             rule=RULE.id,
             severity=severity,
