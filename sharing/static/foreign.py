@@ -9,14 +9,16 @@ instructions that is.
 from __future__ import annotations
 
 import functools
+from collections.abc import Collection
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.ways import Mirrors
 from sharing.knowledge import read_table
-from sharing.model.arrays import among, distinct, union
-from sharing.model.image import FunctionFlag, Image
+from sharing.model.arrays import among, distinct
+from sharing.model.image import ArgKind, FunctionFlag, Image
 from sharing.static import numbers
 from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.executions import each_time, in_loop
@@ -24,7 +26,6 @@ from sharing.static.executions import each_time, in_loop
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
-Addresses = npt.NDArray[np.uint64]
 
 
 class WorkTable(msgspec.Struct, frozen=True):
@@ -32,12 +33,15 @@ class WorkTable(msgspec.Struct, frozen=True):
     rule, or until a signal comes.
 
     Those of ``sleeps_prefixes`` are templates; ``interrupted`` are those that are made again when a signal ends them.
+    Those of ``sleeps_if_zero`` sleep where the argument of this number is zero: they wait for that many descriptors.
     """
 
     calls: tuple[tuple[int, frozenset[str]], ...]
     sleeps: frozenset[str]
     sleeps_seconds: frozenset[str]
     sleeps_prefixes: tuple[str, ...]
+    sleeps_if_zero: dict[str, int]
+    waits_for_a_time: frozenset[str]
     interrupted: frozenset[str]
 
 
@@ -63,13 +67,8 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
 
 
 def calls_that_sleep(image: Image) -> Bools:
-    """Which calls are made of functions that sleep, by their names."""
-    table = _table()
-    callees = distinct(image.calls["callee"])
-    names = names_of_callees(image, callees)
-    every = table.sleeps | table.sleeps_seconds
-    chosen = [name in every or name.startswith(table.sleeps_prefixes) for name in names]
-    return among(image.calls["callee"], callees[np.array(chosen, bool)])
+    """Which calls are made of functions that sleep, by their names, or wait for none of zero descriptors."""
+    return _Calls(image).that_sleep()
 
 
 class Sleepers(msgspec.Struct, frozen=True):
@@ -80,17 +79,39 @@ class Sleepers(msgspec.Struct, frozen=True):
     long: Bools
 
 
+class _Calls:
+    """The calls of an image by what their names and arguments say of sleep."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._callees = distinct(image.calls["callee"])
+        self._names = names_of_callees(image, self._callees)
+
+    def of(self, wanted: Collection[str], prefixes: tuple[str, ...] = ()) -> Bools:
+        """Those of functions with such names."""
+        chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in self._names]
+        return among(self._image.calls["callee"], self._callees[np.array(chosen, bool)])
+
+    def that_sleep(self) -> Bools:
+        """See ``calls_that_sleep``."""
+        table, args = _table(), self._image.args
+        made = self.of(table.sleeps | table.sleeps_seconds, table.sleeps_prefixes)
+        for name, argument in table.sleeps_if_zero.items():
+            none = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT) & (args["value"] == 0)
+            made |= self.of({name}) & among(self._image.calls["ip"], args["ip"][none])
+        return made
+
+
 def sleepers(image: Image, once: Bools) -> Sleepers:
     """Which roots (rows of ``once``, functions that a thread runs once) sleep in their loop.
 
     A loop inside of it waits until there is something to do: a thread that is busy does not come there.  Only the call
     that is made again because a signal ended it stands in one of its own, and is made in every round all the same.
-    Who calls a function that sleeps whenever it runs sleeps as well.
+    Who calls a function that sleeps whenever it runs sleeps as well.  A wait that is for a time at most, in every round
+    of the only loop, is a sleep that the end of the program cuts short: whoever waits for work asks first if there is.
     """
     table = _table()
-    calls = image.calls
-    callees = distinct(calls["callee"])
-    names = names_of_callees(image, callees)
+    calls, named = image.calls, _Calls(image)
     own = calls["function"] >= 0
     looped = own & in_loop(calls["loop_depth"]) & each_time(calls["rarity"])
     every_round = own & (calls["rarity"] < numbers.EVERY_ROUND)
@@ -98,28 +119,33 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     straight = every_round & ~in_loop(calls["loop_depth"])
     again = every_round & (calls["loop_depth"] == 1)
 
-    def calling(targets: Addresses, rows: Bools) -> Rows:
-        return distinct(calls["function"][rows & among(calls["callee"], targets)])
-
-    def named(wanted: frozenset[str], prefixes: tuple[str, ...] = ()) -> Addresses:
-        chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in names]
-        return np.asarray(callees[chosen] if len(names) else callees)
-
-    def wrapped(targets: Addresses, first: Bools = straight) -> Addresses:
-        """With the functions of this file that do so whenever they run."""
+    def wrapped(made: Bools, first: Bools = straight) -> Bools:
+        """With the calls of functions of this file that do so whenever they run."""
         for round_ in range(numbers.ONCE_WRAPPERS):
-            around = image.functions["address"][calling(targets, straight if round_ else straight | first)]
-            targets = union(targets, around)
-        return targets
+            inside = made & (straight if round_ else straight | first)
+            made = made | among(calls["callee"], image.functions["address"][distinct(calls["function"][inside])])
+        return made
 
-    def of(targets: Addresses, rows: Bools) -> Bools:
-        return np.asarray(once[:, calling(targets, rows)].any(axis=1))
+    def of(made: Bools) -> Bools:
+        return np.asarray(once[:, distinct(calls["function"][made])].any(axis=1))
 
-    interrupted = named(table.interrupted)
-    seconds = wrapped(named(table.sleeps_seconds))
-    every = named(table.sleeps | table.sleeps_seconds, table.sleeps_prefixes)
-    around = wrapped(interrupted, again)
-    every = union(wrapped(every), around[~among(around, interrupted)])
-    rest = of(every, always & (calls["loop_depth"] == 1))
-    rest |= of(interrupted, always & (calls["loop_depth"] == 2))
-    return Sleepers(of(every, looped), rest, of(seconds, looped))
+    interrupted = named.of(table.interrupted)
+    every = wrapped(named.that_sleep()) | (wrapped(interrupted, again) & ~interrupted)
+    rest = of(every & always & (calls["loop_depth"] == 1)) | of(interrupted & always & (calls["loop_depth"] == 2))
+    timed = distinct(calls["function"][wrapped(named.of(table.waits_for_a_time)) & always & (calls["loop_depth"] == 1)])
+    if len(timed):
+        rest |= once[:, timed].any(axis=1) & ~once[:, _with_other_loops(image, timed)].any(axis=1)
+    return Sleepers(of(every & looped), rest, of(wrapped(named.of(table.sleeps_seconds)) & looped))
+
+
+def _with_other_loops(image: Image, timed: Rows) -> Rows:
+    """Functions with loops, but for those ``timed`` that have one and none within it."""
+    tables = [rows[(rows["function"] >= 0) & in_loop(rows["loop_depth"])] for rows in (image.sites, image.calls)]
+    mirrors = Mirrors(image)
+    function = np.concatenate([rows["function"] for rows in tables])
+    loop = np.concatenate([mirrors.loop(rows["function"], rows["order"]) for rows in tables])
+    nested = np.concatenate([rows["loop_depth"] for rows in tables]) > 1
+    first = np.full(len(image.functions), np.iinfo(np.int64).max)
+    np.minimum.at(first, function, loop)
+    other = ~among(function, timed) | nested | (loop != first[function])
+    return distinct(function[other])

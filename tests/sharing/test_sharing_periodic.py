@@ -1,0 +1,92 @@
+"""A thread that sleeps in every round of its loop, by whatever call, does nothing often; who waits for work may."""
+
+from __future__ import annotations
+
+import pytest
+
+from linemate import api
+from tests.sharing.conftest import Compile
+
+PROGRAM = """
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+long served, ticks;
+int pipes[2], stop, queued, todo[16];
+pthread_mutex_t m __attribute__((aligned(64))) = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t c __attribute__((aligned(64))) = PTHREAD_COND_INITIALIZER;
+struct line { long bytes[8]; } between __attribute__((aligned(64)));
+static void *serve(void *p) { char b[64]; while (read(pipes[0], b, 64) > 0) served++; return p; }
+static void *tick(void *p) {
+  struct timespec until = {0};
+  struct epoll_event event;
+  (void)until, (void)event;
+  LOOP
+  return p;
+}
+int main(void) {
+  pthread_t t, u;
+  pthread_create(&t, 0, serve, 0);
+  pthread_create(&u, 0, tick, 0);
+  pthread_join(t, 0);
+  return (int)(served + ticks + between.bytes[0]);
+}
+"""
+SLEEPS = {
+    "poll of no descriptors": "for (;;) { poll(0, 0, 100); ticks++; }",
+    "select of no descriptors": "for (;;) { struct timeval t = {0, 50000}; select(0, 0, 0, 0, &t); ticks++; }",
+    "a wait for a time at most": """
+        pthread_mutex_lock(&m);
+        while (!stop) {
+          clock_gettime(CLOCK_REALTIME, &until);
+          until.tv_sec++;
+          pthread_cond_timedwait(&c, &m, &until);
+          ticks++;
+        }
+        pthread_mutex_unlock(&m);""",
+}
+WAITS = {
+    "poll of a descriptor": "for (;;) { struct pollfd f = {pipes[1], POLLIN, 0}; poll(&f, 1, 100); ticks++; }",
+    "select of descriptors": "for (;;) { fd_set s; FD_ZERO(&s); FD_SET(0, &s); select(1, &s, 0, 0, 0); ticks++; }",
+    "epoll_wait": "for (;;) { epoll_wait(pipes[1], &event, 1, 1000); ticks++; }",
+    "a wait for a time at most, where there is no work": """
+        for (;;) {
+          pthread_mutex_lock(&m);
+          while (!queued) {
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_sec++;
+            pthread_cond_timedwait(&c, &m, &until);
+          }
+          queued--;
+          pthread_mutex_unlock(&m);
+          ticks++;
+        }""",
+    "a wait for a time at most, and then all work": """
+        pthread_mutex_lock(&m);
+        for (;;) {
+          pthread_cond_timedwait(&c, &m, &until);
+          for (int i = 0; i < queued; i++) { todo[i] = 0; ticks++; __asm__ volatile("" ::: "memory"); }
+        }""",
+}
+
+
+def severity(compiled: Compile, tool: str, loop: str) -> str:
+    """Of the finding that has both counters."""
+    report = api.audit(str(compiled(tool, "c", PROGRAM.replace("LOOP", loop), "-O2")))
+    both = {"served", "ticks"}
+    return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("loop", SLEEPS.values(), ids=SLEEPS)
+def test_who_sleeps_each_time_around_does_nothing_often(compiled: Compile, tool: str, loop: str) -> None:
+    assert severity(compiled, tool, loop) in ("note", "none")
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("loop", WAITS.values(), ids=WAITS)
+def test_who_waits_for_work_may_be_busy(compiled: Compile, tool: str, loop: str) -> None:
+    assert severity(compiled, tool, loop) == "high"
