@@ -26,6 +26,22 @@ EFFECTS = {
 }
 
 
+# Rows of libraries/project.json: locks of a project's own, which the analyzer knows by the names of their type and
+# functions; no type is called so.
+OWN_LOCKS = frozenset({"a project's lock", "a project's rwlock"})
+OWN_LOCK_CALLS = frozenset(f"{row}.lock" for row in OWN_LOCKS)
+_ENDINGS = ("_t", "_s")
+
+
+def own_lock(type_name: str) -> str:
+    """The row of a type that is named a lock, "" of one that is not: what ``Callee.cpp`` asks of it."""
+    stem = type_name.rpartition(" ")[2]
+    stem = next((stem.removesuffix(e) for e in _ENDINGS if stem.endswith(e)), stem)
+    if not stem.endswith(("lock", "mutex")):
+        return ""
+    return "a project's rwlock" if stem.endswith("rwlock") else "a project's lock"
+
+
 class LockEffect(NamedTuple):
     argument: int
     row: int

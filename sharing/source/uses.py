@@ -10,6 +10,7 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
+from sharing.knowledge.locks import OWN_LOCKS, own_lock
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
@@ -18,6 +19,7 @@ from sharing.model.facts import (
     AccessFlag,
     Base,
     FunctionFacts,
+    LockFact,
     MemoryOrder,
 )
 from sharing.model.image import AccessKind, Table
@@ -190,26 +192,34 @@ class Uses:
             function, unit = defined.facts, self._program.units[defined.unit]
             for at in range(0, len(function.lock_ops) - width + 1, width):
                 number, effect, file, line, column, depth, _, _, held = function.lock_ops[at : at + width]
-                if effect not in _LOCKS or not 0 <= number < len(function.locks):
+                if not 0 <= number < len(function.locks):
                     continue
                 lock = function.locks[number]
+                whole = self._whole_lock(defined, lock)
+                if effect not in _LOCKS and not (whole and lock.stride):
+                    continue
                 use = Use(
                     function.name,
-                    AccessKind.RMW,
+                    AccessKind.RMW if effect in _LOCKS else AccessKind.ADDRESS,  # set up: they are elements
                     lock.offset,
-                    0,
+                    whole,
                     self._place(defined, file, line, column),
                     _held(function, held),
                     indexed=lock.stride > 0,
                     stride=lock.stride,
                     loop_depth=depth,
-                    locks=True,
+                    locks=effect in _LOCKS,
                 )
                 if lock.base == Base.VARIABLE and 0 <= lock.id < len(unit.symbols):
                     variables.setdefault(unit.symbols[lock.id], []).append(use)
                 elif lock.base != Base.VARIABLE and 0 <= lock.record < len(unit.records):
                     records.setdefault(unit.records[lock.record][0], []).append(use)
         return variables, records
+
+    def _whole_lock(self, defined: Defined[FunctionFacts], lock: LockFact) -> int:
+        """Bytes of a lock of the project's own whose inside is not seen, if it is a record by itself; else 0."""
+        record = self._program.record(defined.unit, lock.record) if lock.row in OWN_LOCKS and not lock.offset else None
+        return record.facts.size if record is not None and own_lock(record.facts.name) else 0
 
     @cached_property
     def _passed(self) -> dict[str, list[Use]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from sharing.knowledge import Knowledge, LockAbi
+from sharing.knowledge.locks import OWN_LOCK_CALLS, OWN_LOCKS, own_lock
 from sharing.model.image import Image
 from sharing.model.types import MAX_DEPTH, MAX_VISITS, Member, TypeKind, TypeTable
 
@@ -60,6 +61,9 @@ class Shapes:
         self._abi = {i: knowledge.lock_abi(i, image) for i in range(len(knowledge.locks))}
         self._locks: dict[int, tuple[LockMember, ...]] = {}
         self._visits = 0
+        # Types that are named locks are so where functions that are named after them were called.
+        called = OWN_LOCK_CALLS & set(image.callee_names.values())
+        self._own_locks = {i for i, row in enumerate(knowledge.locks) if called and row.name in OWN_LOCKS}
 
     def abi(self, lock_row: int) -> LockAbi | None:
         return self._abi.get(lock_row)
@@ -90,7 +94,7 @@ class Shapes:
         if core < 0:
             return
         record = self._types[core]
-        lock = next((r for n in names if (r := self._knowledge.lock_types.find(n)) >= 0), -1)
+        lock = next((r for n in names if (r := self._row(n)) >= 0), -1)
         size = self._types.size(row)
         if lock >= 0 and record.kind != TypeKind.POINTER:
             abi = self._abi[lock]
@@ -105,6 +109,12 @@ class Shapes:
                 out.append(LockMember(path, offset, size, lock, ((0, size),), (), stride, count, names[0]))
             return
         self._children(core, path, offset, stride, count, out, depth)
+
+    def _row(self, name: str) -> int:
+        row = self._knowledge.lock_types.find(name)
+        if row < 0 and self._own_locks:
+            return next((i for i in self._own_locks if self._knowledge.locks[i].name == own_lock(name)), -1)
+        return row
 
     def _children(
         self, core: int, path: str, offset: int, stride: int, count: int, out: list[LockMember], depth: int

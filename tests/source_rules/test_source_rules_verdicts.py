@@ -248,7 +248,14 @@ class TestMacroAsName:
 
     @pytest.mark.parametrize(
         "name",
-        ["__cacheline_aligned", "____cacheline_aligned_in_smp", "CACHE_ALIGNED", "__aligned", "cacheline_aligned"],
+        [
+            "__cacheline_aligned",
+            "____cacheline_aligned_in_smp",
+            "CACHE_ALIGNED",
+            "__aligned",
+            "cacheline_aligned",
+            "_lib_cache_aligned",  # an underscore short of the macro
+        ],
     )
     def test_a_variable_named_like_an_attribute(self, name: str) -> None:
         (finding,) = found(self.embedded(name))
@@ -256,7 +263,7 @@ class TestMacroAsName:
         assert f"{name} is a variable of 8 bytes" in finding.message
         assert "counters is not aligned" in finding.message
 
-    @pytest.mark.parametrize("name", ["counters", "aligned", "stats_aligned", "cache", "__packed"])
+    @pytest.mark.parametrize("name", ["counters", "aligned", "stats_aligned", "aligned_cache", "cache", "__packed"])
     def test_other_names_miss(self, name: str) -> None:
         assert verdicts(self.embedded(name)) == {}
 

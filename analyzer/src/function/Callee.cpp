@@ -10,6 +10,7 @@
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
 
@@ -121,6 +122,8 @@ void Callees::byName(const FunctionDecl &F, Callee &Out) {
     if (F.getIdentifier())
       for (const LockCall &Call : Rows.lockCalls(F.getName()))
         add(Call, Out);
+    if (Out.Effects.empty())
+      byConvention(F, Out);
     return;
   }
   std::string Name = qualifiedName(F);
@@ -139,6 +142,86 @@ void Callees::byName(const FunctionDecl &F, Callee &Out) {
   if (int Row = lockRow(M->getParent()); Row >= 0)
     if (auto Call = Rows.usualMethod(Row, M->getName()))
       add(*Call, Out);
+}
+
+namespace {
+
+struct Verb {
+  LockEffect What;
+  bool Shared;
+};
+
+/// What the end of a C function's name says that it does to a lock.
+std::optional<Verb> verbOf(StringRef End) {
+  using E = LockEffect;
+  return llvm::StringSwitch<std::optional<Verb>>(End)
+      .Cases("lock", "wrlock", "wlock", "write_lock", "writelock",
+             Verb{E::Lock, false})
+      .Cases("rdlock", "rlock", "read_lock", "readlock", Verb{E::Lock, true})
+      .Cases("trylock", "try_lock", "trywrlock", "wtrylock",
+             Verb{E::TryLock, false})
+      .Cases("tryrdlock", "rtrylock", Verb{E::TryLock, true})
+      .Cases("unlock", "wrunlock", "wunlock", "write_unlock", "writeunlock",
+             Verb{E::Unlock, false})
+      .Cases("rdunlock", "runlock", "read_unlock", "readunlock",
+             Verb{E::Unlock, true})
+      .Cases("init", "destroy", Verb{E::Init, false})
+      .Default(std::nullopt);
+}
+
+/// `rwlock` of `isc_rwlock_t`: a name without its ending, if it is a lock's.
+StringRef stemOfLock(StringRef Name) {
+  for (StringRef Ending : {"_t", "_s"})
+    if (Name.consume_back(Ending))
+      break;
+  return Name.ends_with("lock") || Name.ends_with("mutex") ? Name : "";
+}
+
+} // namespace
+
+/// The typedef or tag that names a type as a lock, "" where neither does.
+static StringRef stemOfLock(QualType T) {
+  for (const auto *Name = T->getAs<TypedefType>(); Name;
+       Name = Name->desugar()->getAs<TypedefType>())
+    if (StringRef Stem = stemOfLock(Name->getDecl()->getName()); !Stem.empty())
+      return Stem;
+  const RecordDecl *R = T->getAsRecordDecl();
+  return R && R->getIdentifier() ? stemOfLock(R->getName()) : "";
+}
+
+/// A C function whose body is elsewhere and that is handed one lock: a type of
+/// the vocabulary and a name that ends with what it does, or a type that is
+/// named a lock and a function that is named after the type (`x_lock_t`,
+/// `x_lock_unlock`).
+void Callees::byConvention(const FunctionDecl &F, Callee &Out) {
+  if (Out.IsSystem || !F.getIdentifier() || F.hasBody() || F.isVariadic() ||
+      !F.getNumParams() || F.getReturnType()->isAnyPointerType())
+    return;
+  QualType Given = F.getParamDecl(0)->getType();
+  if (!Given->isPointerType() || Given->getPointeeType().isConstQualified())
+    return;
+  QualType Lock = Given->getPointeeType();
+  StringRef Name = F.getName();
+  std::optional<Verb> Does;
+  int Row = lockRowOf(Given);
+  if (Row >= 0) {
+    for (size_t At = Name.find('_'); At != StringRef::npos && !Does;
+         At = Name.find('_', At + 1))
+      Does = verbOf(Name.drop_front(At + 1));
+  } else if (StringRef Stem = stemOfLock(Lock);
+             !Stem.empty() && Name.consume_front(Stem)) {
+    Does = verbOf(Name.ltrim('_'));
+    Row = Unit.knowledge().lockType(
+        Does && (Does->Shared || Stem.ends_with("rwlock"))
+            ? "a project's rwlock"
+            : "a project's lock");
+  }
+  if (!Does || Row < 0)
+    return;
+  bool ZeroIsSuccess = !F.getReturnType()->isBooleanType();
+  add({Row, 0, Does->What, Does->Shared, Does->What != LockEffect::Init,
+       ZeroIsSuccess},
+      Out);
 }
 
 /// Clang's thread-safety attributes; their arguments speak of the callee's

@@ -81,6 +81,7 @@ private:
   void annotated(const clang::FunctionDecl &F, Callee &Out);
   void add(const LockCall &Call, Callee &Out);
   void byName(const clang::FunctionDecl &F, Callee &Out);
+  void byConvention(const clang::FunctionDecl &F, Callee &Out);
 };
 
 } // namespace linemate

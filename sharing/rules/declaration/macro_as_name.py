@@ -36,7 +36,7 @@ from sharing.source.declarations import core, language, record_of, shown_name, s
 from sharing.source.program import Program
 
 _ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
-_MACRO_SHAPE = re.compile(r"__\w+|[A-Z][A-Z0-9_]*|_[A-Z]\w*|\w*cache_?line_?align\w*")
+_MACRO_SHAPE = re.compile(r"__\w+|[A-Z][A-Z0-9_]*|_[A-Z]\w*|\w*cache_?(?:line_?)?align\w*")
 
 
 @dataclass(frozen=True, slots=True)
