@@ -29,6 +29,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, SectionKind
 from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutMember, LayoutObject, LayoutReport, LayoutSpan
+from sharing.model.plural import named
 from sharing.model.project import ProjectConfig
 from sharing.static.correlate import all_sites
 from sharing.static.flow import INIT, LOCK_DTYPE, lock_events
@@ -240,8 +241,7 @@ def _similar(image: Image, symbol: str, names: dict[str, list[int]]) -> list[str
 
 def _ambiguous(binary: str, symbol: str, names: list[str]) -> str:
     each = list(dict.fromkeys(names))
-    more = f" and {len(each) - ENDINGS_SHOWN:,} more" if len(each) > ENDINGS_SHOWN else ""
-    return f"{binary}: several names end in '{symbol}', name one whole: {', '.join(each[:ENDINGS_SHOWN])}{more}"
+    return f"{binary}: several names end in '{symbol}', name one whole: {named(each, ENDINGS_SHOWN)}"
 
 
 def _not_found(options: LinesOptions, symbol: str, similar: list[str], *, bare: bool) -> str:

@@ -17,6 +17,7 @@ from sharing.explain.tables.base import Labels, Measurement
 from sharing.explain.tables.columns import VALUE
 from sharing.model.errors import LinemateError
 from sharing.model.inputs import read_input
+from sharing.model.plural import named
 
 MAX_TABLE_BYTES = 64 << 20
 MAX_NAMED = 12  # labels and tables in a message
@@ -120,5 +121,4 @@ def _where(table: Table) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - MAX_NAMED} more" if len(texts) > MAX_NAMED else ""
-    return ", ".join(texts[:MAX_NAMED]) + more if texts else "none"
+    return named(texts, MAX_NAMED) or "none"

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from sharing.model.plural import named
+
 ELLIPSIS = "..."  # ASCII, since a report may be read under LANG=C
 LONGEST_IN_SENTENCE = 60  # characters of a name
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -92,11 +94,7 @@ def name_list(names: Sequence[str], shown: int, width: int, total: int = 0) -> s
 
     ``total`` is how many there are, where ``names`` are only some of them.
     """
-    first = [shorten(visible(name), width) for name in names[:shown]]
-    more = max(len(names), total) - len(first)
-    if more > 0:
-        return f"{', '.join(first)} and {more:,} more"
-    return ", ".join(first)
+    return named([shorten(visible(name), width) for name in names[:shown]], shown, max(len(names), total))
 
 
 def byte_ranges(ranges: Sequence[tuple[int, int]]) -> str:

@@ -25,7 +25,7 @@ from sharing.model.linemap import (
     RecordFacts,
     SpanKind,
 )
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 
 TYPE_WIDTH = 28
 PLACE_WIDTH = 16  # columns of letter, offset and size
@@ -180,9 +180,8 @@ def _mixed(line: LayoutLine, record: LayoutObject | None) -> str:
 
 
 def _most_used(side: dict[str, int]) -> str:
-    most = sorted(side.items(), key=lambda one: -one[1])[:OF_A_SIDE]
-    more = f" and {len(side) - len(most)} more" if len(side) > len(most) else ""
-    return ", ".join(f"{lead} by {by})" for lead, by in most) + more
+    most = sorted(side.items(), key=lambda one: -one[1])
+    return named([f"{lead} by {by})" for lead, by in most], OF_A_SIDE)
 
 
 def _inner(span: LayoutSpan | LayoutMember, owner: str) -> str:

@@ -18,7 +18,7 @@ from reports.wording import accesses, facts, tally, target_name, target_text, te
 from reports.worstfiles import SHOWN, FileRow, worst_files
 from sharing.model import Finding, Remedy, Report
 from sharing.model.finding import UNDECIDED
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 
 NAME_WIDTH = 72
 NAMES_SHOWN = 3
@@ -140,8 +140,7 @@ def _foot(report: Report) -> list[str]:
 
 def _names(finding: Finding, *, in_table: bool = False) -> str:
     shown = [code(shorten(visible(p.name), NAME_WIDTH), in_table=in_table) for p in finding.participants[:NAMES_SHOWN]]
-    more = len(finding.participants) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    return named(shown, NAMES_SHOWN, len(finding.participants))
 
 
 def _finding(finding: Finding) -> Iterator[str]:

@@ -22,7 +22,7 @@ from linemate.options import AuditOptions
 from reports.order import worst_first
 from reports.wording import target_name
 from sharing.model.finding import ASK_SERVERS, SCHEMA, Coverage, Finding, Report, Target
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 
 NAMED = 20  # files that a note names; the others are counted
 FAILED_NAMED = 1000
@@ -113,16 +113,11 @@ def _notes(others: int, closed: Sequence[str], failed: Sequence[str], unsure: Se
     if others:
         notes.append(f"{count(others, 'file')} left out that are no ELF files or archives, or links in a folder")
     if closed:
-        notes.append(f"{count(len(closed), 'file')} that cannot be opened: {_named(closed)}")
+        notes.append(f"{count(len(closed), 'file')} that cannot be opened: {named(closed, NAMED)}")
     notes += [f"not audited: {why}" for why in failed[:FAILED_NAMED]]
     if len(failed) > FAILED_NAMED:
         notes.append(f"and {len(failed) - FAILED_NAMED:,} more not audited")
     if unsure:
         why = "linemate audit FILE of one of them says why"
-        notes.append(f"{count(len(unsure), 'file')} not analysed whole: {why}: {_named(unsure)}")
+        notes.append(f"{count(len(unsure), 'file')} not analysed whole: {why}: {named(unsure, NAMED)}")
     return notes
-
-
-def _named(files: Sequence[str]) -> str:
-    more = f" and {len(files) - NAMED:,} more" if len(files) > NAMED else ""
-    return ", ".join(files[:NAMED]) + more

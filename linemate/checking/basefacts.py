@@ -26,6 +26,7 @@ from linemate.checking import factstream, gitbase
 from linemate.checking.topfolder import TopFolder
 from linemate.options import FactsRequest
 from sharing.model.errors import LinemateError
+from sharing.model.plural import named
 
 SOURCE_SUFFIXES = frozenset({".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cp"})
 HEADER_SUFFIXES = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".def"})
@@ -246,6 +247,4 @@ def _as_unit(entry: database.Entry, path: str) -> database.Entry:
 def _notes(names: list[str]) -> tuple[str, ...]:
     if not names:
         return ()
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    shown = ", ".join(names[:NAMES_SHOWN])
-    return (f"base: {shown}{more} could not be analysed there, what they contribute counts as new",)
+    return (f"base: {named(names, NAMES_SHOWN)} could not be analysed there, what they contribute counts as new",)

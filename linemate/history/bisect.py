@@ -25,6 +25,7 @@ from sharing.history.judge import difference, is_slower
 from sharing.history.steps import Floats, segment
 from sharing.model.errors import LinemateError
 from sharing.model.history import Bisection, Change, History, RevisionState, Step
+from sharing.model.plural import named
 
 MOST_ENDS = 8  # revisions that are tried for an end whose build fails
 UNCLEAR = (0.3, 0.7)  # of the way from one end to the other: measured again
@@ -158,11 +159,10 @@ def _shares(pair: tuple[str, str], search: _Search, layouts: Layouts, at: int) -
 
 
 def _named(search: _Search, suspects: tuple[int, ...]) -> str:
-    texts = [f"{search.commits[at].name} {search.commits[at].subject}".strip() for at in suspects[:6]]
+    texts = [f"{search.commits[at].name} {search.commits[at].subject}".strip() for at in suspects]
     if len(suspects) == 1:
         return texts[0]
-    more = f" and {len(suspects) - 6} more" if len(suspects) > 6 else ""
-    return f"one of {len(suspects)} revisions that could not be told apart: {'; '.join(texts)}{more}"
+    return f"one of {len(suspects)} revisions that could not be told apart: {named(texts, 6, between='; ')}"
 
 
 def _by_speed(

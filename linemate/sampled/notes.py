@@ -14,7 +14,7 @@ from sharing.judge.numbers import MIN_TIMED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
 from sharing.model.attribution import Attribution, Basis, TouchFlag
 from sharing.model.finding import NOT_EXERCISED, Confidence, Finding, Severity, Verdict
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 from sharing.model.samples import Field
 from sharing.sampled.attribution.evaluate import RegisterFile
 from sharing.sampled.lineuse.use import Totals
@@ -74,9 +74,7 @@ def _waiting(placed: Sequence[Attribution]) -> list[str]:
     share = by_function.total() / max(sum(len(one.rows) for one in placed), 1)
     if share < WORTH_TELLING:
         return []
-    names = [name for name, _ in by_function.most_common(MAX_NAMED)]
-    more = f" and {len(by_function) - MAX_NAMED} more" if len(by_function) > MAX_NAMED else ""
-    where = f"{', '.join(names)}{more}"
+    where = named([name for name, _ in by_function.most_common()], MAX_NAMED)
     return [
         f"{100 * share:.0f} % of the samples are in loops that wait until another thread has written ({where}): what "
         f"they wait for takes that long, which no layout shortens; fewer such threads may, or threads that sleep"

@@ -13,6 +13,7 @@ from reports.markdown import MAX_CHARACTERS, block, code, fold, prose, prose_wit
 from reports.options import RenderOptions
 from reports.wording import target_name, target_text
 from sharing.model.comparison import Cause, Comparison, LineMates
+from sharing.model.plural import named
 
 NAME_WIDTH = 72
 TEXT_WIDTH = 2000
@@ -85,8 +86,7 @@ def _functions(mates: LineMates) -> str:
     if not mates.functions:
         return ""
     shown = [code(shorten(visible(name), NAME_WIDTH)) for name in mates.functions[:4]]
-    more = max(len(mates.functions), mates.users) - len(shown)
-    return "; touched by " + ", ".join(shown) + (f" and {more:,} more" if more else "")
+    return "; touched by " + named(shown, 4, max(len(mates.functions), mates.users))
 
 
 def _details(comparison: Comparison) -> list[list[str]]:

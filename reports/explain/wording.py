@@ -27,7 +27,7 @@ from sharing.model.comparison import (
     SymbolChange,
 )
 from sharing.model.finding import NAMES, NO_ANSWER, NOTHING_THERE, Confidence
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 
 RUNS_SHOWN = 12
 CHANGES_SHOWN = 20
@@ -210,9 +210,7 @@ def more_pairs(more: int, listed: int, total: int) -> str:
 
 def contributions(parts: tuple[Contribution, ...]) -> str:
     """``+208 buf added (sys_vars.cc:64), +16 alignment padding``."""
-    shown = [contribution(part) for part in parts[:CONTRIBUTIONS_SHOWN]]
-    more = len(parts) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    return named([contribution(part) for part in parts], CONTRIBUTIONS_SHOWN)
 
 
 def contribution(part: Contribution) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from reports.escape import sentence, visible
 from sharing.model.history import Basis, Change, History, LayoutChange, Outlier, RevisionState, Step
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 
 FEW_SUSPECTS = 3  # that the verdict names
 
@@ -130,9 +130,8 @@ def step_lines(history: History, step: Step, *, suspected: bool = False) -> Iter
         f"{change_text(step.change)}, {chance_text(step.chance)}"
     )
     if len(step.suspects) > 1:
-        names = [revision_name(history, i) for i in step.suspects[:12]]
-        more = f" and {len(step.suspects) - 12} more" if len(step.suspects) > 12 else ""
-        yield f"not measured one by one: {'; '.join(names)}{more}"
+        names = [revision_name(history, i) for i in step.suspects]
+        yield f"not measured one by one: {named(names, 12, between='; ')}"
     if len(step.places) > 1:
         names = [revision_name(history, i) for i in step.places]
         shown = "; ".join(names) if len(names) <= 6 else f"{names[0]} to {names[-1]}"
@@ -169,8 +168,7 @@ def layout_lines(history: History, change: LayoutChange) -> Iterator[str]:
         ("no longer on one pair of lines", change.lost_wide),
     ):
         if pairs:
-            more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
-            parts.append(f"{word}: {'; '.join(visible(p) for p in pairs[:3])}{more}")
+            parts.append(f"{word}: {named([visible(p) for p in pairs], 3, between='; ')}")
     yield f"{names}: {'. '.join(parts)}"
     if change.cause:
         yield visible(change.cause)

@@ -26,6 +26,7 @@ from sharing.model.attribution import Attribution, Basis, Region
 from sharing.model.comparison import Cause, CauseKind, Comparison, LineMates, SampledChange, SampledKind
 from sharing.model.finding import Confidence, Severity
 from sharing.model.image import SectionKind
+from sharing.model.plural import named
 
 MAX_PAIRS = 12  # whose lines are counted as wholes
 MAX_EVIDENCE = 6
@@ -210,9 +211,8 @@ def _groups(builds: Builds, before: Mapping[Key, _Member], after: Mapping[Key, _
             members = tuple(sorted(key for key, member in side.items() if line in member.lines))
             if len(members) > 1 and pair.mates.line not in done:
                 done.add(pair.mates.line)
-                names = ", ".join(side[key].name for key in members[:3])
-                more = f" and {len(members) - 3} more" if len(members) > 3 else ""
-                yield _Group(SampledKind.LINE, names + more, pair.mates.line, members)
+                names = named([side[key].name for key in members], 3)
+                yield _Group(SampledKind.LINE, names, pair.mates.line, members)
 
 
 def with_variable_samples(

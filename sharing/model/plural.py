@@ -1,8 +1,19 @@
-"""Numbers of things in words: ``1 finding``, ``2,048 findings``.  Owns nothing else."""
+"""Numbers of things in words: ``1 finding``, ``2,048 findings``, ``a, b and 4 more``.  Owns nothing else."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """``1 finding``, ``2,048 findings``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def named(names: Sequence[str], most: int, total: int = 0, between: str = ", ") -> str:
+    """The first ``most`` by name, the others by their number: ``a, b and 1,024 more``.
+
+    ``total`` is how many there are in all, where ``names`` are only some of them.
+    """
+    others = max(len(names), total) - min(len(names), most)
+    return between.join(names[:most]) + (f" and {others:,} more" if others > 0 else "")

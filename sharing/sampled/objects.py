@@ -24,8 +24,8 @@ class SeenObject:
 
     ``align`` is what its type asks for itself, 0 nothing.  ``address`` is that of its first byte, -1 where only the
     member is known, or not even that; ``member`` None where the type has none there, or which one is not known;
-    ``offset`` of the bytes in it.  ``by`` is the variable that
-    leads to it, and its function.
+    ``offset`` is that of the bytes in the record.  ``by`` is the variable that leads to it, ``function`` that in which
+    it does.
     """
 
     type_name: str

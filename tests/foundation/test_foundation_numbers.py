@@ -167,7 +167,6 @@ IN_FORMULAS = {
     "explain/statistics.py": "0.5",
     "explain/tables/figures.py": "16",
     "explain/tables/summary.py": "200",
-    "explain/variablesamples.py": "3",
     "rules/line/base.py": "4",
     "rules/sampled/slots.py": "0.01",
     "sampled/interval.py": "0.1 10",

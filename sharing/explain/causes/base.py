@@ -23,6 +23,7 @@ from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import EXPLAIN_ASKING
 from sharing.model.image import Image, ImageKind
+from sharing.model.plural import named
 
 # Who calls these waits for others to connect, or goes on in the background: listen(2), accept(2), daemon(3).
 SERVES = frozenset({"listen", "accept", "accept4", "daemon"})
@@ -174,8 +175,7 @@ def quoted(name: str) -> str:
 
 def first_of(names: Sequence[str], most: int = 3) -> str:
     """```a`, `b`, `c` and 4 more``."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(quoted(name) for name in names[:most]) + more
+    return named([quoted(name) for name in names], most)
 
 
 def signed_hex(value: int) -> str:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Remedy, Severity, Verdict
+from sharing.model.plural import named
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
 from sharing.source.aligned import Aligned, Declared, aligned
 from sharing.source.declarations import language, line_words, speaks_of_lines
@@ -50,7 +51,6 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
 def _draft(program: Program, ctx: SourceContext, word: str, asked: int, places: list[Aligned]) -> SourceDraft:
     first = places[0]
     names = [p.name for p in places]
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     heat = max(ctx.heat(p.identity, p.at) for p in places)
     return SourceDraft(
         rule=RULE.id,
@@ -62,7 +62,7 @@ def _draft(program: Program, ctx: SourceContext, word: str, asked: int, places: 
         ),
         line_at=first.at - first.at % ctx.line_size,
         message=(
-            f"{word} aligns {', '.join(names[:MAX_NAMED])}{more} to {asked} bytes, but a line of the target has "
+            f"{word} aligns {named(names, MAX_NAMED)} to {asked} bytes, but a line of the target has "
             f"{ctx.line_size}: what it was to keep apart can share a line: make it {ctx.line_size}"
         ),
         evidence=(f"alignment as written: {first.text}", f"{len(places)} declarations use it"),

@@ -14,6 +14,7 @@ from sharing.basics.geometry import round_up
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.model.image import AccessKind
+from sharing.model.plural import named
 from sharing.model.profile import Heat
 from sharing.rules.row import Rule
 from sharing.source.program import Program
@@ -108,8 +109,7 @@ def users(uses: tuple[Use, ...], limit: int = 3) -> str:
     functions = list(dict.fromkeys(u.function for u in uses))
     if not functions:
         return "no known function"
-    more = f" and {len(functions) - limit} more" if len(functions) > limit else ""
-    return ", ".join(functions[:limit]) + more
+    return named(functions, limit)
 
 
 def related(name: str, uses: tuple[Use, ...], limit: int = 6) -> tuple[Related, ...]:

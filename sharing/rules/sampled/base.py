@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sharing.basics import numbers as shared
 from sharing.model.finding import Severity, Verdict
+from sharing.model.plural import named
 from sharing.model.profile import Actor
 from sharing.rules import numbers
 from sharing.rules.row import Rule
@@ -284,9 +285,7 @@ def tail(cost: float, severity: Severity, line: SampledLine, ctx: SampledContext
 
 def threads_of(touches: tuple[Touch, ...], line: SampledLine, limit: int = 3) -> str:
     """The threads by name: ``worker/12, worker/13 and 4 more``."""
-    names = [line.use.threads[t].text for t in _named(touches, lambda t: t.thread)]
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+    return named([line.use.threads[t].text for t in _named(touches, lambda t: t.thread)], limit)
 
 
 def functions_of(touches: tuple[Touch, ...], limit: int = 3) -> tuple[str, ...]:
