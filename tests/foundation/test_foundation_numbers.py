@@ -71,7 +71,7 @@ SHOWN = {
     "fix": "EDITS_SHOWN LINE_SHOWN",
     "judge": "MAX_FUNCTIONS MAX_HINTS MAX_RELATED MAX_THREAD_NAMES",
     "sampled": "MAX_STACK",
-    "rules": "MAX_NAMED MAX_OTHERS MAX_PER_OBJECT MAX_PLACES",
+    "rules": "MAX_NAMED MAX_OTHERS MAX_PER_OBJECT MAX_PLACES MAX_ROOTS",
 }
 KINDS = (FORMATS, BOUNDS, FIXPOINTS, EXACTNESS, SHOWN)
 _WRAPPERS = {"float", "int", "frozenset", "tuple", "range", "uint64", "int64", "float64"}
@@ -167,7 +167,6 @@ IN_FORMULAS = {
     "explain/statistics.py": "0.5",
     "explain/tables/figures.py": "16",
     "explain/tables/summary.py": "200",
-    "rules/line/base.py": "4",
     "rules/sampled/slots.py": "0.01",
     "sampled/interval.py": "0.1 10",
     "sampled/speedup/gain.py": "0.001",

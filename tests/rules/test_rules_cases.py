@@ -1,7 +1,8 @@
 """Every rule of lines against hand-made lines: tests/rules/cases/*.toml say the layout, the accesses and the verdict.
 
 A case expects exactly the findings it lists, no more; ``near`` names the rule that a clean case just misses, ``first``
-the owners of the two actors that a finding blames.
+the owners of the two actors that a finding blames, ``says`` and ``silent`` words that its sentence and evidence have
+and have not.
 """
 
 from __future__ import annotations
@@ -110,6 +111,9 @@ def findings(case: dict[str, Any]) -> dict[str, str]:
             assert all(word in draft.message for word in (draft.actors[0].owner,)), draft.message
             assert {a.owner for a in draft.actors[:2]} >= set(case.get("first", ())), draft.message
             found[rule.id] = str(draft.severity)
+            told = "\n".join((draft.message, *draft.evidence))
+            assert [words for words in case.get("says", ()) if words not in told] == [], told
+            assert [words for words in case.get("silent", ()) if words in told] == [], told
     return found
 
 

@@ -16,6 +16,7 @@ from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Module, Region
 from sharing.model.finding import Finding
 from sharing.model.image import ImageKind
+from sharing.model.profile import Role
 from sharing.sampled.lineuse.lines import profile_lines
 from tests.builders.recorded import LINE, Recorded, attribution, ticks
 from tests.sampled.test_sampled_verdicts import judged, pair
@@ -40,6 +41,7 @@ int main(void) {
   for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, in_record, (void *)i);
   for (long i = 0; i < 2; i++) pthread_create(&t[i + 2], 0, of_records, (void *)i);
   for (int i = 0; i < 4; i++) pthread_join(t[i], 0);
+  return pers[0].hits + pers[1].hits > 0;
 }
 """
 
@@ -82,6 +84,15 @@ def test_elements_that_are_records_are_padded_and_not_their_members(program: Jud
     assert finding.message.startswith("pers: 2 elements of 16 bytes")
     (remedy,) = finding.remedies
     assert remedy.text.startswith("round the element type of pers up to 64 bytes")
+
+
+def test_an_element_that_was_seen_written_is_not_called_never_written(program: Judgement) -> None:
+    """Code names the second element where it is read, and writes it by an index alone."""
+    finding = found(program, "pers", (0, 0), (1, 16))
+    assert [(p.full_name, p.role) for p in finding.participants] == [
+        ("pers[0].hits", Role.WRITTEN.value),
+        ("pers[1].hits", Role.WRITTEN.value),
+    ]
 
 
 def test_what_is_not_sure_to_meet_is_not_said_to_meet() -> None:

@@ -76,7 +76,8 @@ class Names:
             start, end = use.link + item.start, use.link + item.end
             known = [a for a in self._actors(start, end - start) if a.span[0] < end and start < a.span[1]]
             if known:
-                return _element(min(known, key=lambda a: (not a.is_lock, a.span[1] - a.span[0], a.span)), start, end)
+                nearest = min(known, key=lambda a: (not a.is_lock, a.span[1] - a.span[0], a.span))
+                return _as_seen(_element(nearest, start, end), item)
         if (named := self._declared(item, use)) is not None:
             return named
         block = self.allocation(item, use)
@@ -194,6 +195,11 @@ def _element(actor: Actor, start: int, end: int) -> Actor:
         return actor
     at = actor.span[0] + first * actor.stride
     return replace(actor, name=f"{actor.name}[{first}]", span=(at, at + actor.stride), hot=((start, end),))
+
+
+def _as_seen(actor: Actor, item: Item) -> Actor:
+    """The actor, but no data that is never written where the item was: code may choose an element by an index."""
+    return replace(actor, role=role_of_item(item)) if actor.role is Role.CONSTANT and item.writers else actor
 
 
 def _lock_span(lock: LockMember, base: int) -> Range:

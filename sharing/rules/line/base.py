@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sharing.model.finding import Confidence, Severity, Verdict
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
 from sharing.rules import numbers
 from sharing.rules.row import Rule
@@ -64,6 +64,7 @@ Check = Callable[[LineProfile, Context], Iterator[Draft]]
 
 
 MAX_PER_OBJECT = 3  # findings about the inside of one variable
+MAX_ROOTS = 4  # where threads begin, by name
 MAX_OTHERS = 3  # of those that one actor disturbs, whose heat is explained
 
 
@@ -267,14 +268,14 @@ def span_text(actor: Actor, line: LineProfile) -> str:
 
 
 def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
-    """Names of the functions, heaviest first: "a, b, c and 4 more"."""
-    names = list(dict.fromkeys(a.function for a in accesses if a.weight > 0)) or list(
-        dict.fromkeys(a.function for a in accesses)
-    )
-    if not names:
-        return "no known function"
-    text = ", ".join(names[:limit])
-    return text if len(names) <= limit else f"{text} and {len(names) - limit} more"
+    """Names of the functions, heaviest first: "a, b, c and 4 more".
+
+    What does not run while threads do is left out of a list that is whole, and counted in one that is cut, so that the
+    number is that of the table of who accesses what.
+    """
+    every = list(dict.fromkeys(a.function for a in accesses))
+    names = list(dict.fromkeys(a.function for a in accesses if a.weight > 0)) or every
+    return named(names, limit, len(every) if len(names) > limit else 0) or "no known function"
 
 
 def describe(actor: Actor) -> str:
@@ -285,13 +286,23 @@ def describe(actor: Actor) -> str:
 
 def roots_text(a: Actor, b: Actor, ctx: Context) -> str:
     names = ctx.root_names(a.mask() | b.mask())
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    return named(names, MAX_ROOTS)
+
+
+def others_likewise(number: int) -> str:
+    """How many more objects of the line the named one stands for, behind what is said of it."""
+    return f" ({count(number, 'more neighbour')} likewise)" if number else ""
 
 
 def heat_evidence(actor: Actor) -> str:
-    """Why an actor counts as hot: functions, sites, loops, writes.  Never a measurement."""
+    """Why an actor counts as hot: functions, sites, loops, writes.  Never a measurement.
+
+    Functions that rarely run do not make it hot; how many these are is said, so that the numbers of a report add up.
+    """
     warm = [a for a in actor.accesses if not a.cold]
-    functions = len({a.function for a in warm})
+    running = {a.function for a in warm}
+    functions = len(running)
+    rarely = len({a.function for a in actor.accesses} - running)
     sites = sum(a.sites for a in warm)
     depth = max((a.loop_depth for a in warm), default=0)
     atomic = any(a.atomic and (a.writes or a.locks) for a in warm)
@@ -307,7 +318,8 @@ def heat_evidence(actor: Actor) -> str:
     loop = f"loop depth {depth}" if depth else f"no loop within {'it' if functions == 1 else 'them'}"
     how = f" ({'atomic, ' if atomic and not actor.is_lock else ''}{loop})"
     where = f"{count(sites, 'site')} in {count(functions, 'function')}"
-    return f"{actor.name}: {'/'.join(verbs) or 'accessed'} at {where}{how}"
+    more = f", rarely in {rarely:,} more" if rarely and functions else ""
+    return f"{actor.name}: {'/'.join(verbs) or 'accessed'} at {where}{how}{more}"
 
 
 def evidence_of(first: Actor, others: Sequence[Actor], ctx: Context) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ from sharing.rules.line.base import (
     in_common,
     maybe_one_object,
     meets,
+    others_likewise,
     pair_score,
     span_text,
     who,
@@ -131,7 +132,7 @@ def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded
     written = worst.write_heat is not Heat.COLD and worst.role is not Role.READ_MOSTLY
     use = "written" if written else "read"
     by = who(worst.writers if written else worst.readers)
-    more = f" (and {len(victims) - 1} more)" if len(victims) > 1 else ""
+    more = others_likewise(len(victims) - 1)
     end = (
         "under contention every waiting thread takes the line from the one that holds the lock"
         if guarded

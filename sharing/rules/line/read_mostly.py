@@ -34,6 +34,7 @@ from sharing.rules.line.base import (
     Context,
     Draft,
     LineRule,
+    by_several,
     can_collide,
     describe,
     doubt,
@@ -41,6 +42,7 @@ from sharing.rules.line.base import (
     grade,
     maybe_one_object,
     meets,
+    others_likewise,
     pair_score,
     races,
     span_text,
@@ -82,7 +84,6 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         victims.sort(key=partial(_order, writer, ctx))
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
-        true_sharing = ctx.concurrent(writer.mask(writers=True), writer.mask(writers=True))
         yield Draft(
             rule=RULE.id,
             severity=severity,
@@ -93,14 +94,13 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             message=(
                 f"{describe(writer)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares "
                 f"{line.label} with {describe(worst)}, {span_text(worst, line)}, read by {who(worst.readers)}"
-                f"{f' (and {len(chosen) - 1} more)' if len(chosen) > 1 else ''}: each write makes every reader fetch "
-                f"the line again"
+                f"{others_likewise(len(chosen) - 1)}: each write makes every reader fetch the line again"
             ),
             evidence=(
                 *evidence_of(writer, chosen, ctx),
                 *(
                     (f"{writer.name} is written by several threads: true sharing, which moving it does not cure",)
-                    if true_sharing
+                    if _is_shared_itself(writer, ctx)
                     else ()
                 ),
             ),
@@ -147,6 +147,16 @@ def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
     if writer.owner == victim.owner and writer.mask(writers=True) & victim.mask() and not told:
         severity = severity.lowered(numbers.LESS)
     return severity
+
+
+def _is_shared_itself(writer: Actor, ctx: Context) -> bool:
+    """Do several threads surely write the same bytes?
+
+    Not of elements that an index chooses, of which each thread may have its own, nor of plain data, which several
+    threads would race for: a thread that is started from several places is still one.
+    """
+    at_once = by_several((a for a in writer.writers if not a.own and not a.stride), ctx)
+    return at_once and not races(writer, ctx)
 
 
 def _read_apart(writer: Actor, victim: Actor, ctx: Context) -> bool:
