@@ -14,6 +14,7 @@ from reports.fingerprint import PAIR, fingerprint
 from sharing.model.errors import Malformed
 from sharing.model.finding import Finding, Report, Severity, Verdict
 from sharing.model.inputs import read_input
+from sharing.rules import LINE_RULES
 
 SCHEMA = "linemate-baseline-2"
 MAX_BYTES = 64 << 20
@@ -44,22 +45,42 @@ def known_findings(report: Report) -> dict[str, Severity]:
     return known
 
 
-def only_new(report: Report, known: Mapping[str, Severity], what: str, least: Severity) -> Report:
+def only_new(
+    report: Report, known: Mapping[str, Severity], what: str, least: Severity, *, every_pair: bool = False
+) -> Report:
     """The findings that ``known`` lacks or has at a lower severity; the others are counted.
 
     ``what`` says in words what the report was compared with.  What is milder than ``least`` was not asked for: new
-    ones count as hidden, known ones not at all.
+    ones count as hidden, known ones not at all.  ``every_pair``: the report has also pairs that the edit of a worse one
+    would part; compared they are, and shown of those that are new the worst.
     """
     fresh = [finding for finding in report.findings if _is_new(finding, known)]
+    before = [finding for finding in report.findings if not _is_new(finding, known)]
+    if every_pair:
+        fresh, before = _one_per_object(fresh), _one_per_object(before)
     shown = [finding for finding in fresh if finding.severity.rank >= least.rank]
-    severe = sum(finding.severity.rank >= least.rank for finding in report.findings)
     return msgspec.structs.replace(
         report,
         findings=tuple(shown),
         hidden=report.hidden + len(fresh) - len(shown),
-        known=severe - len(shown),
+        known=sum(finding.severity.rank >= least.rank for finding in before),
         baseline=what,
     )
+
+
+def _one_per_object(findings: list[Finding]) -> list[Finding]:
+    """Of pairs that one edit parts the worst, as ``sharing.judge.positions`` has it for all of them."""
+    rules = {rule.id for rule in LINE_RULES}
+    taken: set[tuple[str, str]] = set()
+    kept = []
+    for finding in findings:
+        first = finding.participants[0]
+        moved = (first.identity or first.name, first.member)
+        if finding.rule not in rules or moved not in taken:
+            kept.append(finding)
+        if finding.rule in rules:
+            taken.add(moved)
+    return kept
 
 
 def without_improved(report: Report, before: Report) -> Report:

@@ -67,7 +67,8 @@ class CheckOptions:
 
     ``streams`` are files of facts that were gathered before; with them ``facts`` is not run.  ``objects`` is a folder
     of built object files and ``binary`` the linked program, "" where only the source is known.  ``edits``: look for
-    the edits of findings, which takes longest.  The others are as in ``AuditOptions``.
+    the edits of findings, which takes longest.  ``every_pair``: also pairs that the edit of a worse one would part, by
+    which two revisions are compared.  The others are as in ``AuditOptions``.
     """
 
     facts: FactsRequest = field(default_factory=FactsRequest)
@@ -83,3 +84,4 @@ class CheckOptions:
     project: ProjectConfig = field(default_factory=ProjectConfig)
     assume_threads: bool = False
     edits: bool = True
+    every_pair: bool = False

@@ -7,6 +7,7 @@ with ``--verify`` only after it held.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -262,10 +263,11 @@ def _check(
     if saved is not None:
         return (program, *_of_report(saved, program, ids, limit))
     report = check_built(program, options)
+    every = (*report.findings, *_parted_by_others(program, report, options, ids))
     named: set[str] = set()
     sampled: list[Finding] = []
     for wanted in ids:
-        meant = {finding.id for finding in with_id(report.findings, wanted)}
+        meant = {finding.id for finding in with_id(every, wanted)}
         named |= meant
         if len(meant) > 1:
             raise LinemateError(f"{wanted} is the beginning of several findings: {', '.join(sorted(meant))}")
@@ -274,8 +276,22 @@ def _check(
         elif not meant:
             where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
             raise LinemateError(f"no finding {wanted}: `linemate check` lists them{where}")
-    chosen = tuple(f for f in report.findings if f.id in named or (limit is not None and f.severity.rank >= limit.rank))
+    listed = {f.id for f in report.findings if limit is not None and f.severity.rank >= limit.rank}
+    chosen = tuple(f for f in every if f.id in named | listed)
     return program, report, (*sampled, *chosen)
+
+
+def _parted_by_others(
+    program: Program, report: Report, options: CheckOptions, ids: Sequence[str]
+) -> tuple[Finding, ...]:
+    """Pairs that the edit of a worse one parts as well, if one is asked for: ``check --base`` has those that are new."""
+    from linemate.checking.linked import check_built
+
+    if options.binary or all(with_id(report.findings, wanted) for wanted in ids):
+        return ()
+    known = {finding.id for finding in report.findings}
+    every = check_built(program, dataclasses.replace(options, every_pair=True)).findings
+    return tuple(finding for finding in every if finding.id not in known)
 
 
 def _of_report(

@@ -83,10 +83,12 @@ def run(
     rules: Iterable[LineRule],
     *,
     limits: bool,
+    every_pair: bool = False,
 ) -> list[Draft]:
     """Rules of single lines at every position; pairs that meet nowhere but across sections are merely possible.
 
     ``limits``: of findings about one object the worst is the one by what is known of the threads (``severitylimit``).
+    ``every_pair``: those that the same edit would part are kept, each at the positions where it meets.
     """
     positions = Positions(profiler.image, context.line_size)
     rules = [r for r in rules if r.span is Span.LINE]
@@ -116,7 +118,7 @@ def run(
                     if (draft.severity.rank, draft.score) > (known.draft.severity.rank, known.draft.score):
                         known.draft = draft
     graded = [d for m in met.values() if (d := _graded(m, positions, context.line_size)) is not None]
-    return _one_per_object(limited(graded, context) if limits else graded)
+    return _one_per_object(limited(graded, context) if limits else graded, every_pair=every_pair)
 
 
 def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
@@ -189,8 +191,11 @@ def _what(section: Section) -> str:
     return "the object" if section.name == ALLOCATED else f"{_UNIT}{section.name}"
 
 
-def _one_per_object(drafts: list[Draft]) -> list[Draft]:
-    """Of pairs with an object in common the worst: separating that object mends the others, too."""
+def _one_per_object(drafts: list[Draft], *, every_pair: bool) -> list[Draft]:
+    """Of pairs with an object in common the worst: separating that object mends the others, too.
+
+    Where ``every_pair`` stands for itself, a pair is left out only if a finding about more objects has both.
+    """
     drafts.sort(key=lambda d: (-d.severity.rank, -d.score, d.line.address, d.rule))
     taken: set[tuple[str, str]] = set()
     kept: list[Draft] = []
@@ -203,7 +208,8 @@ def _one_per_object(drafts: list[Draft]) -> list[Draft]:
         blamed = {(draft.rule, a.name) for a in (draft.separate or draft.actors)[:2]}
         everywhere = {("", a.name) for a in draft.actors[:1]}
         pair = {a.name for a in draft.actors[:2]}
-        if blamed & taken or everywhere & taken or any(pair <= {a.name for a in k.actors} for k in kept):
+        mended = not every_pair and (blamed & taken or everywhere & taken)
+        if mended or any(pair <= {a.name for a in k.actors} for k in kept):
             continue
         taken |= blamed | everywhere
         kept.append(draft)

@@ -39,6 +39,7 @@ class JudgeOptions:
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     ``edits``: look for edits, which takes longer than everything else where types are known.
     ``read_records``: debug information of records by name, for objects on the heap.
+    ``every_pair``: where only positions are known, pairs that one edit would part stand each for itself.
     """
 
     line_size: int
@@ -50,6 +51,7 @@ class JudgeOptions:
     assume_threads: bool = False
     edits: bool = True
     read_records: ReadRecords | None = None  # None: objects on the heap are not judged
+    every_pair: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,9 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     if image.phases:
         # Neighbouring lines are only known where a linked file fixes them.
         fixed = [a for a in near if any(s.address <= a < s.end and s.index not in image.phases for s in image.sections)]
-        drafts = positions.run(profiler, accesses, table, context, rules, limits=grade is None)
+        drafts = positions.run(
+            profiler, accesses, table, context, rules, limits=grade is None, every_pair=options.every_pair
+        )
         drafts += _run(profiler, [], fixed, context, rules)
     else:
         lines = correlate.lines_of_interest(accesses, table, options.line_size)
