@@ -172,7 +172,7 @@ def _notes(old: Report, new: Report) -> list[str]:
         notes.append(f"the old report is of {old.command}, the new one of {new.command}: they see different things")
     if old.hidden != new.hidden:
         notes.append(
-            f"{old.hidden:,} findings were hidden in the old report and {new.hidden:,} in the new one: a finding that "
+            f"hidden were {count(old.hidden, 'finding')} of the old report and {new.hidden:,} of the new one: one that "
             "crossed --min-severity or --min-confidence is new or gone here"
         )
     return notes

@@ -97,6 +97,13 @@ def name_list(names: Sequence[str], shown: int, width: int, total: int = 0) -> s
     return named([shorten(visible(name), width) for name in names[:shown]], shown, max(len(names), total))
 
 
+def bytes_in_words(ranges: Sequence[tuple[int, int]]) -> str:
+    """``bytes 0-15, 24-31``, ``byte 40``; "" where none is in any of the ranges."""
+    whole = [(start, end) for start, end in ranges if start < end]
+    single = len(whole) == 1 and whole[0][1] - whole[0][0] == 1
+    return f"{'byte' if single else 'bytes'} {byte_ranges(whole)}" if whole else ""
+
+
 def byte_ranges(ranges: Sequence[tuple[int, int]]) -> str:
     """``0-15, 24-31``: [start, end) ranges as people write them, last byte included."""
     return ", ".join(f"{start}-{end - 1}" if end - start > 1 else f"{start}" for start, end in ranges)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from reports.escape import byte_ranges, name_list, shorten, visible
+from reports.escape import bytes_in_words, name_list, shorten, visible
 from reports.fingerprint import PAIR, fingerprint
 from reports.jsontext import encode
 from reports.locations import few, held, line_title, position, relative_finding
@@ -184,7 +184,9 @@ def _details(finding: Finding) -> str:
 
 
 def _role(mate: Participant) -> str:
-    parts = [f"{mate.full_name} ({mate.role}), bytes {byte_ranges(mate.bytes)} of the line"]
+    on_line = bytes_in_words(mate.bytes)
+    where = f"{on_line} of the line" if on_line else f"on another line, at {mate.address}"
+    parts = [f"{mate.full_name} ({mate.role}), {where}"]
     parts += [f"{verb} {name_list(functions, NAMES_SHOWN, NAME_WIDTH)}" for verb, functions in accesses(mate)]
     return "; ".join(parts)
 

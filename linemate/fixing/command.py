@@ -284,7 +284,7 @@ def _check(
 def _parted_by_others(
     program: Program, report: Report, options: CheckOptions, ids: Sequence[str]
 ) -> tuple[Finding, ...]:
-    """Pairs that the edit of a worse one parts as well, if one is asked for: ``check --base`` has those that are new."""
+    """Pairs that the edit of a worse one parts as well, if one is asked for: of ``check --base`` these may be new."""
     from linemate.checking.linked import check_built
 
     if options.binary or all(with_id(report.findings, wanted) for wanted in ids):

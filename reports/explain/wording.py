@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 
-from reports.escape import byte_ranges
+from reports.escape import bytes_in_words
 from sharing.model.comparison import (
     LIKELY_FROM,
     POSSIBLE_FROM,
@@ -180,7 +180,7 @@ def glance(cause: Cause) -> str:
 def pair(mates: LineMates) -> str:
     """``LOCK_open (mutex, bytes 0-19) and unused_tables (bytes 48-55), line 0x4600``."""
     sides = [
-        f"{name} ({', '.join(part for part in (role, f'bytes {byte_ranges((span,))}') if part)})"
+        f"{name} ({', '.join(part for part in (role, bytes_in_words((span,))) if part)})"
         for name, role, span in (
             (mates.first, mates.first_role, mates.first_bytes),
             (mates.second, mates.second_role, mates.second_bytes),

@@ -57,6 +57,21 @@ def test_line_mates_are_related_locations() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ranges", "words"),
+    [
+        (((40, 41),), "byte 40 of the line"),
+        (((40, 41), (48, 52)), "bytes 40, 48-51 of the line"),
+        (((64, 64),), "on another line, at 0x4100"),  # of a pair that is apart today
+    ],
+)
+def test_a_line_mate_is_where_its_bytes_are(ranges: tuple[tuple[int, int], ...], words: str) -> None:
+    lock, other = LOCK_BESIDE_LIST.participants[:2]
+    moved = msgspec.structs.replace(other, bytes=ranges, address="0x4100")
+    (result,) = run(msgspec.structs.replace(LOCK_BESIDE_LIST, participants=(lock, moved)))["results"]
+    assert f"(list head), {words};" in result["relatedLocations"][0]["message"]["text"]
+
+
+@pytest.mark.parametrize(
     ("source", "root", "artifact"),
     [
         ("sql/a.cc:7", "", {"uri": "sql/a.cc", "uriBaseId": "SRCROOT"}),

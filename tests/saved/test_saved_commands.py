@@ -100,6 +100,10 @@ class TestDiff:
             assert {row.kind for row in diff.differences} == {Difference.NEW, Difference.GONE}
             assert "linemate explain OLD NEW" in diff.notes[-1]
 
+    def test_what_was_hidden_is_counted(self) -> None:
+        diff = difference(report(FIRST, hidden=1), report(FIRST, hidden=3))
+        assert "hidden were 1 finding of the old report and 3 of the new one" in diff.notes[-1]
+
     def test_the_document_follows_its_schema(self) -> None:
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
         diff = difference(report(FIRST, at(SECOND, "0x40")), report(SECOND, hidden=3))
