@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import msgspec
 
+from reports.explain.wording import debug_options
 from sharing.model.comparison import Comparison
 from sharing.model.finding import ASK_SERVERS, EXPLAIN_ASKING, Report
 
 _ASK_OR_NAME = f"{ASK_SERVERS}, or --debug-file FILE"
 _NAME = "--debug-file FILE, see the note on names"
-_NAME_BOTH = "linemate explain --debug-old FILE --debug-new FILE"
 
 
 def names_from_files(report: Report) -> Report:
@@ -29,10 +29,9 @@ def names_from_files(report: Report) -> Report:
 
 def both_from_files(comparison: Comparison) -> Comparison:
     """The comparison whose causes are confirmed with files that have the names of both builds."""
+    again = f"linemate explain {debug_options(comparison)}"
     causes = tuple(
-        msgspec.structs.replace(
-            cause, confirm=tuple(step.replace(EXPLAIN_ASKING, _NAME_BOTH) for step in cause.confirm)
-        )
+        msgspec.structs.replace(cause, confirm=tuple(step.replace(EXPLAIN_ASKING, again) for step in cause.confirm))
         for cause in comparison.causes
     )
     return msgspec.structs.replace(comparison, causes=causes)

@@ -24,12 +24,13 @@ from sharing.model import (
     SectionKind,
     VariableFlag,
 )
+from sharing.model.finding import NO_ARCHITECTURE
 from sharing.model.image import FunctionFlag, Unit
 
 Rows = npt.NDArray[np.int64]
 
 # Lines of 64 bytes are an assumption that whoever compares may replace.
-UNKNOWN_ARCHITECTURE = Architecture("unknown", 64, "little", 64, 128, False)
+UNKNOWN_ARCHITECTURE = Architecture(NO_ARCHITECTURE, 64, "little", 64, 128, False)
 _LINE_DIGITS = 8  # of a line number
 
 

@@ -107,11 +107,11 @@ def command(
     if document.output not in (None, "-"):
         for text in unanswered:
             common.say(text)
+    comparison = common.with_notes(comparison, (*unanswered, *hints))
     if evidence.debuginfod:
         from linemate.askedinvain import both_from_files
 
         comparison = both_from_files(comparison)
-    comparison = common.with_notes(comparison, (*unanswered, *hints))
     document.write(comparison, EXPLAIN_EMITTERS, inputs)
     return exit_code(comparison, limit)
 

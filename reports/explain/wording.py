@@ -5,6 +5,7 @@ Owns phrases, not markup: names in them are as they were read, and each emitter 
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from reports.escape import bytes_in_words
@@ -26,7 +27,7 @@ from sharing.model.comparison import (
     ShiftRun,
     SymbolChange,
 )
-from sharing.model.finding import NAMES, NO_ANSWER, NOTHING_THERE, Confidence
+from sharing.model.finding import NAMES, NO_ANSWER, NO_ARCHITECTURE, NOTHING_THERE, Confidence, Target
 from sharing.model.plural import count, named
 
 RUNS_SHOWN = 12
@@ -37,6 +38,8 @@ EVIDENCE_SHOWN = 8
 MEASURED_SHOWN = 12
 CONTRIBUTIONS_SHOWN = 4
 NOTHING_EXPLAINS = "nothing found here explains a slower program"
+_DEBUG_FILE = re.compile(r"(--debug-(?:old|new)) (/?\w[^\s,)]*/[^\s,)]+)")  # in a note on what was unpacked
+_WHAT_FILE = "FILE being a build before it was stripped, or the file of its debug package"
 FEW = 20  # one of so many variables or functions that are in one build alone is no news
 
 
@@ -119,9 +122,10 @@ def verdict(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     """That nothing found is likely to make a program slower, and why; then what to do next: (sentence, command)."""
     if any(cause.kind is CauseKind.NONE or cause.strength >= POSSIBLE_FROM for cause in comparison.causes):
         return ()
-    bare = not all(target.debug for target in comparison.targets)
+    bare = any(not target.debug and not _is_listing(target) for target in comparison.targets)
     why = [unmatched(comparison).partition(";")[0]] if unmatched(comparison) else []
     why += ["no names: the files have no debug information"] if bare else []
+    why += ["no code: listings have names and addresses alone"] if any(map(_is_listing, comparison.targets)) else []
     counts = comparison.coverage.counts
     seen = (
         f"in {counts.get(SAMPLES_OLD, 0):,} and {counts.get(SAMPLES_NEW, 0):,} samples no line of memory became dearer"
@@ -141,17 +145,21 @@ def following(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     if not verdict(comparison):
         return ()
     files = shlex.join(target.path for target in comparison.targets)
-    bare = not all(target.debug for target in comparison.targets)
+    bare = [not target.debug and not _is_listing(target) for target in comparison.targets]
     out = []
     if comparison.loss_seen and comparison.runs_needed:
         more = f"next: measure each build {comparison.runs_needed} times, in turns"
         out.append((f"{more} (repeat --bench-old and --bench-new)", ""))
+    if any(map(_is_listing, comparison.targets)):
+        out.append(("next, for code and types: linemate explain on the files that the listings are of", ""))
     asked = any(said in note for note in comparison.coverage.notes for said in (NO_ANSWER, NOTHING_THERE))
-    names = "--debug-old FILE --debug-new FILE" if asked else "--debuginfod"
-    sentence = "next, for names, with what the note below says" if asked else "next, for names"
-    named = f"{names} " if bare and not (asked and "--debug-old" in comparison.given) else ""
+    names = debug_options(comparison) if asked else "--debuginfod"
+    sentence = "next, for names"
+    if asked:
+        sentence += f", {_WHAT_FILE}" if " FILE" in names else ", with what the note below unpacks"
+    named = f"{names} " if any(bare) and not (asked and "--debug-old" in comparison.given) else ""
     named += f"{shlex.join(comparison.given)} " if comparison.given else ""
-    out += [(sentence, f"linemate explain {named}{files}")] if bare else []
+    out += [(sentence, f"linemate explain {named}{files}")] if any(bare) else []
     if comparison.measurements and not any(word.startswith("--bench") for word in comparison.given):
         named += "--bench-old FILE --bench-new FILE "
     if not _sampled(comparison):
@@ -165,6 +173,22 @@ def following(comparison: Comparison) -> tuple[tuple[str, str], ...]:
             ("then", f"linemate explain {named}--samples-old old.data --samples-new new.data {files}"),
         ]
     return tuple(out)
+
+
+def debug_options(comparison: Comparison) -> str:
+    """What names the debug information of each build that has none: as the notes say, else FILE stands for it."""
+    told = dict(_DEBUG_FILE.findall(" ".join(names(comparison))))
+    sides = zip(("--debug-old", "--debug-new"), comparison.targets, strict=True)
+    return " ".join(
+        f"{option} {told.get(option, 'FILE')}"
+        for option, target in sides
+        if not target.debug and not _is_listing(target)
+    )
+
+
+def _is_listing(target: Target) -> bool:
+    """Was this text in place of a file?  Servers know nothing of it, and it has all names that it can have."""
+    return target.arch == NO_ARCHITECTURE
 
 
 def _sampled(comparison: Comparison) -> bool:

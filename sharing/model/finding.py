@@ -232,6 +232,9 @@ class Finding(msgspec.Struct, frozen=True):
         return not any(evidence.text.startswith(NOT_EXERCISED) for evidence in self.evidence)
 
 
+NO_ARCHITECTURE = "unknown"  # of what was read from a listing or a linker's map, in place of a file
+
+
 class Target(msgspec.Struct, frozen=True):
     """What was analysed."""
 

@@ -317,6 +317,43 @@ def test_where_servers_were_asked_in_vain_files_are_named_in_place_of_servers() 
     for document, other in ((weak, "--debug-old FILE --debug-new FILE"), (asked, "--debuginfod")):
         text = EXPLAIN_EMITTERS["text"].render(document, RenderOptions(width=200))
         assert (other in text) is False
+    assert "FILE being a build before it was stripped" in text
     assert asked.causes[0].confirm == (
         "linemate explain --debug-old FILE --debug-new FILE old new: names the functions",
     )
+
+
+def unnamed(*notes: str, arch: str = "x86-64", debug: tuple[str, str] = ("", "")) -> Comparison:
+    """Two builds without a likely cause, of which not both have names."""
+    made = comparison()
+    causes = tuple(msgspec.structs.replace(c, strength=0.1, kind=CauseKind.LAYOUT) for c in made.causes)
+    targets = tuple(msgspec.structs.replace(t, debug=d, arch=arch) for t, d in zip(made.targets, debug, strict=True))
+    return msgspec.structs.replace(
+        made, causes=causes, targets=targets, profile=(), places=(), coverage=Coverage({}, notes)
+    )
+
+
+def test_the_next_command_names_the_files_that_the_note_unpacks() -> None:
+    options = "--debug-old OLD_FOLDER/usr/lib/debug/.build-id/ab/cd.debug --debug-new NEW_FOLDER/usr/lib/debug/ef.debug"
+    document = unnamed(f"{NAMES}old and new: {NO_ANSWER}: dpkg-deb -x FOLDER, then {options} (look for it)")
+    text = EXPLAIN_EMITTERS["text"].render(document, RenderOptions(width=300))
+    assert f"linemate explain {options} " in text
+    assert "--debug-old FILE" not in text
+
+
+def test_only_the_build_without_names_is_asked_for_its_file() -> None:
+    asked = unnamed(f"{NAMES}new: {NO_ANSWER}: look", debug=("the file", ""))
+    text = EXPLAIN_EMITTERS["text"].render(asked, RenderOptions(width=300))
+    assert "linemate explain --debug-new FILE " in text
+    assert "--debug-old" not in text
+
+
+def test_of_listings_no_server_is_asked_and_their_names_are_not_missed() -> None:
+    text = EXPLAIN_EMITTERS["text"].render(unnamed(arch="unknown"), RenderOptions(width=300))
+    assert "no code: listings have names and addresses alone" in text
+    assert "linemate explain on the files that the listings are of" in text
+    assert "--debuginfod" not in text
+    assert "no names" not in text
+    program = EXPLAIN_EMITTERS["text"].render(unnamed(), RenderOptions(width=300))
+    assert "no names: the files have no debug information" in program
+    assert "linemate explain --debuginfod" in program

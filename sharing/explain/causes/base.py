@@ -21,13 +21,12 @@ from sharing.explain.linepairs import LinePairs
 from sharing.explain.match import Matching
 from sharing.explain.shifts import Shifts
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
-from sharing.model.finding import EXPLAIN_ASKING
+from sharing.model.finding import EXPLAIN_ASKING, NO_ARCHITECTURE
 from sharing.model.image import Image, ImageKind
 from sharing.model.plural import named
 
 # Who calls these waits for others to connect, or goes on in the background: listen(2), accept(2), daemon(3).
 SERVES = frozenset({"listen", "accept", "accept4", "daemon"})
-UNKNOWN_ARCHITECTURE = "unknown"  # of images that were read from a listing or a linker's map
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def is_library(image: Image) -> bool:
 
 def is_file(image: Image) -> bool:
     """A program, not a listing of one."""
-    return image.arch.name != UNKNOWN_ARCHITECTURE
+    return image.arch.name != NO_ARCHITECTURE
 
 
 def quoted(name: str) -> str:

@@ -57,8 +57,12 @@ def doubted(cause: Cause, missing: int, of: int) -> Cause:
     return msgspec.structs.replace(
         cause,
         strength=round(cause.strength * (1 - missing / of), 3),
-        evidence=(*cause.evidence, f"{missing:,} of {count(of, 'variable')} could not be matched"),
+        evidence=(*cause.evidence, _not_matched(missing, of)),
     )
+
+
+def _not_matched(missing: int, of: int) -> str:
+    return f"{missing:,} of {count(of, 'variable')} that one build can write could not be matched"
 
 
 def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdicts:
@@ -67,7 +71,7 @@ def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdi
     if found.few:
         return Verdicts(causes, (RuledOut(CauseKind.LAYOUT, why),))
     missing, of = found.most
-    what = f"{missing:,} of {count(of, 'variable')} could not be matched"
+    what = _not_matched(missing, of)
     return Verdicts(causes, not_ruled_out=(RuledOut(CauseKind.LAYOUT, what),))
 
 
