@@ -16,7 +16,7 @@ import numpy as np
 
 from elfscan.code.around import instructions_around
 from linemate.auditing.image import AuditedImage
-from linemate.sampled.sources import places_of
+from linemate.sampled.sources import own_places_of
 from reports.locations import Position, position
 from reports.wording import target_name
 from sharing.basics.naming import readable_names
@@ -59,7 +59,7 @@ def excerpts(passes: Passes, findings: Sequence[Finding]) -> list[Excerpt]:
     wanted = _accesses(passes, findings)
     names = {access.function: function_name(image, access.function) for access in wanted}
     shown = readable_names(list(names.values()), passes.demangle)
-    places = places_of([(image.path, access.ip) for access in wanted])
+    places = own_places_of([(image.path, access.ip) for access in wanted])
     code = _code(image, [access.ip for access in wanted if access.shows_code], passes)
     files = _Files(Path.cwd())
     out = []

@@ -11,7 +11,14 @@ from functools import lru_cache
 
 from sharing.model.image import Unit
 
+# Where systems keep headers and sources of libraries; Rust's own are named by the commit that they were built of.
+_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/", "/rustc/")
 _KEPT = 2  # components: enough to tell statics of one name apart
+
+
+def of_system(path: str) -> bool:
+    """Is it a file of a library that the system brings, which no user of it edits?"""
+    return path.startswith(_SYSTEM)
 
 
 def in_project(path: str, unit: int, units: Sequence[Unit]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sharing.basics.sourcepath import of_system
 from sharing.fix.macros import Aligning, aligning_macro, definitions
 from sharing.fix.tokens import Files, Refused
 from sharing.model.facts import UnitFacts
@@ -15,7 +16,6 @@ from sharing.source.program import Program
 
 _KERNEL_HEADER = "include/linux/cache.h"
 _INTERFERENCE = b"hardware_destructive_interference_size"
-_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/", "/usr/lib64/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Spelling:
 
 def is_system(path: str) -> bool:
     """Files that belong to the system: never edited."""
-    return path.startswith(_SYSTEM)
+    return of_system(path)
 
 
 def spelling(program: Program, path: str, files: Files, options: FixOptions) -> Spelling:

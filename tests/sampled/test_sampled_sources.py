@@ -10,7 +10,7 @@ import pytest
 
 from elfscan.debug.linetable import LineTable, read_lines
 from elfscan.fileformat.elf import ElfFile, map_file
-from linemate.sampled.sources import sources_of
+from linemate.sampled.sources import own_places_of, places_of, sources_of
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.findings import findings_of
 from sharing.judge.sampled.names import Names
@@ -99,3 +99,36 @@ def test_a_finding_tells_the_places_of_each_participant() -> None:
         for verb in ("reads", "writes"):
             assert (f"heap 0x5000 bytes {at}", function, verb, "/src/pair.c:7:3") in told
     assert len(told) == len(set(told)) == 4
+
+
+OWN_H = "inline void bump(long &at) {\n  at += 3;\n}\n"
+INLINED = """\
+#include <atomic>
+#include "own.h"
+std::atomic<long> ticks;
+long plain;
+void tick() {
+  ticks.fetch_add(1);
+}
+void add() { bump(plain); }
+int main() { tick(); add(); }
+"""
+
+
+def test_what_a_library_s_header_inlined_is_where_the_program_calls_it(tmp_path: Path) -> None:
+    """An own header's code stays where it was written, though it is inlined as well."""
+    (tmp_path / "own.h").write_text(OWN_H)
+    (tmp_path / "main.cc").write_text(INLINED)
+    subprocess.run(["g++", "-O2", "-g", "-fno-inline-small-functions", "main.cc", "-o", "p"], check=True, cwd=tmp_path)
+    path = str(tmp_path / "p")
+    table = read_lines(ElfFile(path, map_file(path)))
+    inlined = {
+        name: [int(row["address"]) for row in table.rows if table.files[row["file"]].endswith(name)]
+        for name in ("bits/atomic_base.h", "own.h")
+    }
+    assert all(inlined.values())
+    for name, place in (("bits/atomic_base.h", "main.cc:6"), ("own.h", "own.h:2")):
+        told = {of.rpartition(":")[0] for of in own_places_of([(path, ip) for ip in inlined[name]]).values()}
+        assert {one.rpartition("/")[2] for one in told} == {place}
+    as_tabled = places_of([(path, ip) for ip in inlined["bits/atomic_base.h"]])
+    assert all("bits/atomic_base.h:" in one for one in as_tabled.values())

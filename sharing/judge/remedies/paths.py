@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from sharing.basics.sourcepath import of_system
 from sharing.model.image import Image, ImageKind, VariableFlag
 from sharing.model.profile import Actor
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeRecord, TypeTable
 
 _FOREIGN_NAMES = ("std::", "__gnu_cxx::", "boost::", "absl::", "folly::")
-_FOREIGN_FILES = ("/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Paths:
     def _foreign(self, record: TypeRecord) -> bool:
         assert self._image is not None
         path = self._image.files[record.file] if 0 <= record.file < len(self._image.files) else ""
-        return record.name.startswith(_FOREIGN_NAMES) or path.startswith(_FOREIGN_FILES)
+        return record.name.startswith(_FOREIGN_NAMES) or of_system(path)
 
     def _element(self, record: TypeRecord, base: int, start: int, end: int) -> Step | None:
         size = self.types.size(record.target)
