@@ -23,6 +23,8 @@ from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.profile import Actor, Role
 
 _NAMELESS = ("", "struct", "class", "union")
+_INITIALISED = (".data", ".sdata", ".ldata")  # how sections begin whose variables have values in the file
+_PER_CPU = ".data..percpu"  # of a kernel: mostly zeros, in a section of their own all the same
 _UNKNOWN = "T: the type it has now"
 _NO_TYPES = Paths(None)
 # Macros of the kernel (linux/spinlock_types.h, rwlock_types.h, mutex.h, rwsem.h, seqlock.h, wait.h, list.h, idr.h) that
@@ -156,12 +158,14 @@ class _Words:
         if self._cxx:
             edit = (
                 f"struct {_align(self._style)} Line_{name} {{ {inner}; }};{self._note()}\n"
-                f"{self._storage}Line_{name} {name};  // sizeof is {rounded}: nothing else fits on its lines"
+                f"{self._storage}Line_{name} {name}{self._value('{ {} }')};"
+                f"  // sizeof is {rounded}: nothing else fits on its lines"
             )
         else:
             edit = (
                 f"struct line_{name} {{ {inner}; }} {_attribute(self._style)};{self._note()}\n"
-                f"{self._storage}struct line_{name} {name};  /* sizeof is {rounded}: nothing else fits on its lines */"
+                f"{self._storage}struct line_{name} {name}{self._value('{ {} }')};"
+                f"  /* sizeof is {rounded}: nothing else fits on its lines */"
             )
         text = (
             f"give {self._actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope "
@@ -206,13 +210,13 @@ class _Words:
         kind = self._of_variable(self._name)
         if self._actor.role in (Role.READ_MOSTLY, Role.CONSTANT):
             text = f"move {self._actor.owner}{self._declared()} to the section of read-mostly data"
-            edit = f"{self._storage}{kind} __read_mostly;{self._note()}"
+            edit = f"{self._storage}{kind} __read_mostly{self._value()};{self._note()}"
             return self._made("section", text, edit, breaks_abi=False, cost=0)
         text = (
             f"move {self._actor.owner}{self._declared()} to .data..cacheline_aligned, where each object starts a line: "
             f"the next one cannot use its tail"
         )
-        edit = f"{self._storage}{kind} __cacheline_aligned_in_smp;{self._note()}"
+        edit = f"{self._storage}{kind} __cacheline_aligned_in_smp{self._value()};{self._note()}"
         if defined := _DEFINED_BY.get(re.sub(r"^struct ", "", self._actor.owner_type)):
             # As kernel code writes it (fs/dcache.c has one): the attribute in front of the macro.
             defines = f"{self._storage}__cacheline_aligned_in_smp {defined}({self._name});"
@@ -241,15 +245,16 @@ class _Words:
         inner = self._spelled(steps[-1].type, "value") if steps else untyped
         storage = self._storage if whole else ""
         where = "" if whole else self._inside(outside[-1])
+        values = self._value("{ {} }", "its values, each in braces") if whole else ""
         if self._cxx:
             edit = (
                 f"struct {_align(self._style)} Slot_{name} {{ {inner}; }};  // {rounded} bytes{self._note(', ')}\n"
-                f"{storage}Slot_{name} {name}{bounds};{where}"
+                f"{storage}Slot_{name} {name}{bounds}{values};{where}"
             )
         else:
             edit = (
                 f"struct slot_{name} {{ {inner}; }} {self._on_type()};  /* sizeof is {rounded}{self._note(', ')} */\n"
-                f"{storage}struct slot_{name} {name}{bounds};{where}"
+                f"{storage}struct slot_{name} {name}{bounds}{values};{where}"
             )
         shown = actor.owner if whole else _in_words(actor.owner, array)
         text = f"round the element type of {shown} up to {line} bytes (the element, not the array)"
@@ -325,6 +330,13 @@ class _Words:
             objects=costs.objects,
             each_bytes=costs.each if costs.objects != 1 else 0,
         )
+
+    def _value(self, braces: str = "{}", what: str = "its initialiser") -> str:
+        """Where the value stands that a variable of an initialised section has: nobody is to drop it."""
+        section = self._actor.section
+        if not section.startswith(_INITIALISED) or section.startswith(_PER_CPU):
+            return ""
+        return f" = {braces.replace('{}', f'/* {what} */')}"
 
     def _aligned(self, text: str) -> str:
         """A member's declaration that starts a line."""

@@ -85,6 +85,28 @@ TYPES = {
 }
 
 
+@pytest.mark.parametrize("language", ["C11", "C++17"])
+@pytest.mark.parametrize("array", [False, True], ids=["one", "array"])
+def test_a_variable_with_a_value_keeps_it(language: str, array: bool, tmp_path: Path) -> None:
+    """Of .bss there is none to keep."""
+    one = actor("limit", 8, language=language, type_name="long", stride=8 if array else 0, count=4 if array else 1)
+    kind = Kind.ELEMENTS if array else Kind.WHOLE
+    with_value = remedy(Edit(kind, replace(one, section=".data")), USER).edit
+    words = "its values, each in braces" if array else "its initialiser"
+    assert f"= {{ /* {words} */ }};" in with_value
+    value = "{1}" if array else "7"
+    name = "g++" if "++" in language else "gcc"
+    typed = "typedef long T;\n" + with_value.replace(f"/* {words} */", value)
+    check(name, "cc" if "++" in language else "c", typed, tmp_path)
+    assert "=" not in remedy(Edit(kind, replace(one, section=".bss")), USER).edit
+
+
+@pytest.mark.parametrize("section", [".data", ".data..percpu"])
+def test_of_a_kernel_what_is_one_for_each_processor_has_no_value_to_keep(section: str) -> None:
+    one = replace(actor("level", 8, type_name="long", role=Role.WRITTEN), section=section)
+    assert ("= /* its initialiser */;" in remedy(whole(one), KERNEL).edit) is (section == ".data")
+
+
 @pytest.mark.parametrize("line", [64, 128])
 @pytest.mark.parametrize("one", ONE, ids=lambda a: f"{a.language} {a.name} {a.span[1] - a.span[0]}")
 def test_a_variable_gets_a_type_of_whole_lines(one: Actor, line: int, tmp_path: Path) -> None:
