@@ -44,6 +44,7 @@ _SURER = {
     Confidence.MEASURED: "measured",
 }
 _DECIDES = "a profile decides: {}, then audit --samples"
+_LONGER = "the profile has too little of it to decide: record for longer, under a load that comes there more often"
 _RECORD = "linemate record -- COMMAND (or --pid PID)"
 _RECORD_KERNEL = "linemate record --duration 30 on a machine that runs it, under a load"
 # Profiles do not say where a module's data was loaded.
@@ -61,7 +62,10 @@ class Row(msgspec.Struct):
 
 
 def rows_of(findings: Sequence[Finding]) -> list[Row]:
-    """Findings worst first, those of one line that share a variable as one row; a broken guard has its own."""
+    """Findings worst first, those of one line that share a variable as one row; a broken guard has its own.
+
+    So has what a profile saw behind a worse one of code alone: it is the surer, and its edit may be another.
+    """
     rows: list[Row] = []
     known: dict[tuple[str, str, str, str], Row] = {}
     for finding in worst_first(findings):
@@ -71,7 +75,7 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
         line = (finding.target, finding.line.address, finding.line.place)
         keys = [(*line, who.full_name) for who in finding.participants]
         row = next((known[key] for key in keys if key in known), None)
-        if row is None:
+        if row is None or (_is_seen(finding) and not _is_seen(row.worst)):
             row = Row(finding)
             rows.append(row)
         else:
@@ -79,6 +83,10 @@ def rows_of(findings: Sequence[Finding]) -> list[Row]:
         for key in keys:
             known.setdefault(key, row)
     return rows
+
+
+def _is_seen(finding: Finding) -> bool:
+    return finding.confidence.rank >= Confidence.DERIVED.rank
 
 
 def with_blocks(report: Report, options: RenderOptions) -> list[Finding]:
@@ -120,12 +128,17 @@ def _by_profile(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 def _sure(confidence: Confidence, report: Report) -> str:
     kinds = {target.kind for target in report.targets}
-    return f"{confidence.value}: {surer(confidence, kinds)}"
+    return f"{confidence.value}: {surer(confidence, kinds, sampled=bool(report.coverage.counts.get('samples')))}"
 
 
-def surer(confidence: Confidence, kinds: Collection[str]) -> str:
-    """How what is known in this way is known of files of these kinds, and what would make it surer."""
-    if kinds and all(kind == ImageKind.MODULE.value for kind in kinds):
+def surer(confidence: Confidence, kinds: Collection[str], *, sampled: bool = False) -> str:
+    """How what is known in this way is known of files of these kinds, and what would make it surer.
+
+    ``sampled``: there is a profile, which did not tell.
+    """
+    if sampled:
+        decides = _LONGER
+    elif kinds and all(kind == ImageKind.MODULE.value for kind in kinds):
         decides = _OF_MODULE
     else:
         of_kernel = all(kind.startswith("kernel") for kind in kinds)

@@ -62,7 +62,7 @@ def few_samples(number: int, hz: int = 0) -> str:
 def _not_exercised(findings: Sequence[Finding]) -> list[str]:
     """Findings of code that the load did not come to, apart from those that it speaks of."""
     apart = sum(not finding.exercised for finding in findings)
-    return [f"{NOT_EXERCISED}, so that it says nothing of {count(apart, 'finding')} of the code"] * bool(apart)
+    return [f"{NOT_EXERCISED}, so that it says little of {count(apart, 'finding')} of the code"] * bool(apart)
 
 
 def _waiting(placed: Sequence[Attribution]) -> list[str]:

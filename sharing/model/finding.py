@@ -15,7 +15,7 @@ MOVES = "moves"  # verb of a Related that is a variable: since the base it moves
 GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
 UNDECIDED = "undecided: "  # begins a note of what a verdict leaves open, which has to be read beside it
 ADVICE = "what would help: "  # how the evidence begins that says what to do where no edit of the layout helps
-NOT_EXERCISED = "not exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
+NOT_EXERCISED = "hardly exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from reports import EMITTERS
 from reports.options import RenderOptions
-from sharing.model.finding import NOT_EXERCISED, Confidence, Evidence, Finding, LineRef
+from sharing.model.finding import NOT_EXERCISED, Confidence, Evidence, Finding, LineRef, Severity
 from tests.builders.report import REPORT
 
 OPTIONS = RenderOptions(color=False, width=200, details=False)
@@ -45,3 +45,22 @@ def test_alone_they_have_neither_pictures_nor_their_key() -> None:
 def test_without_any_nothing_is_said_of_a_load() -> None:
     assert NOT_EXERCISED not in text(SEEN)
     assert "pictures:" in text(SEEN)
+
+
+def test_what_a_profile_saw_is_no_footnote_of_what_code_alone_holds_for_worse() -> None:
+    code = replace(SEEN, id="code-0123456789", severity=Severity.HIGH, confidence=Confidence.STATIC)
+    seen = replace(SEEN, id="seen-0123456789", severity=Severity.MEDIUM, confidence=Confidence.DERIVED)
+    told = text(code, seen)
+    assert "also seen-0123456789" not in told
+    assert told.count(f"line {SEEN.line.address}") >= 2  # each has its block
+    # What code says besides is a footnote still.
+    assert "also code-0123456789" in text(replace(code, severity=Severity.LOW), seen)
+
+
+def test_with_a_profile_at_hand_none_is_asked_for() -> None:
+    code = replace(SEEN, confidence=Confidence.STATIC)
+    counts = replace(REPORT.coverage, counts={**REPORT.coverage.counts, "samples": 992})
+    told = EMITTERS["text"].render(replace(REPORT, findings=(code,), coverage=counts), OPTIONS)
+    assert "the profile has too little of it to decide: record for longer" in told
+    assert "then audit --samples" not in told
+    assert "then audit --samples" in text(code)

@@ -213,7 +213,7 @@ def test_functions_that_did_not_run_are_not_exercised() -> None:
     (kept,), counts = joined(finding("x"), coverage=Coverage(0, 0))
     assert kept.severity is Severity.LOW
     assert kept.evidence[-1].text == (
-        "not exercised by this load: of 10,000 samples 0 are in the functions that access it, at most 0.04 % of CPU "
+        "hardly exercised by this load: of 10,000 samples 0 are in the functions that access it, at most 0.04 % of CPU "
         "time; another load may show it"
     )
     assert (kept.message, kept.confidence) == ("x speaks", Confidence.STATIC)
