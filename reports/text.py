@@ -71,7 +71,7 @@ def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Lin
     yield from wrapped(visible(tally(report)) + _passed(report, options), width, INDENT, hang=2, style="bold")
     told = report.findings if options.details else brief.with_blocks(report, options)
     if any(finding.picture for finding in told):
-        key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '?' unknown"
+        key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '-' hole, '?' unknown"
         yield from wrapped(key, width, INDENT, style="dim")
 
 

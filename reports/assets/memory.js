@@ -232,9 +232,11 @@ function partsOf(variable, low, high) {
       parts.push({ kind: "member", variable, name, type, start, end: start + size });
     }
   }
-  const kind = members.length ? "hole" : "variable";
+  const whole = { variable, name: variable.name, type: variable.type?.name ?? "", start: variable.offset };
   const end = variable.offset + Math.max(variable.size, 1);
-  parts.push({ kind, variable, name: variable.name, type: variable.type?.name ?? "", start: variable.offset, end });
+  // Behind what the type tells, as in an array without bounds, there is more than holes.
+  if (members.length) parts.push({ ...whole, kind: "hole", end: Math.min(variable.offset + variable.type.told, end) });
+  parts.push({ ...whole, kind: "variable", end });
   return parts;
 }
 

@@ -18,6 +18,7 @@ from sharing.model.finding import Slice
 
 PADDING = ""  # Slice.owner of a byte that is known to belong to no object
 UNKNOWN = "?"  # Slice.owner of a byte of which nothing is known
+HOLE = "-"  # Slice.owner, and its mark, of a byte inside of a record that no member uses
 _MARKS = {PADDING: ".", UNKNOWN: "?"}
 _LAST_ADDRESS = np.uint64(2**64 - 1)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+import numpy as np
+
 from sharing.basics import geometry
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedies.rejudge import edits_for
@@ -28,6 +30,7 @@ from sharing.model.image import ALLOCATED, Image, VariableFlag
 from sharing.model.plural import count
 from sharing.model.profile import Actor, Heat, LineProfile
 from sharing.rules.line.base import Context, Draft
+from sharing.static.holes import holes
 from sharing.static.profiles import Profiler
 
 MAX_RELATED = 3  # places in source a participant
@@ -173,9 +176,20 @@ def _pictures(draft: Draft, profiler: Profiler, line_size: int, image: Image) ->
             for n in profiler.profile(address, line_size).neighbours
             if n.span not in covered
         ]
+        extents += _holes(image, address, line_size)
         known = _known_ranges(image)
         pictures.append(LinePicture(f"{address:#x}", line_size, geometry.own_bytes(address, line_size, extents, known)))
     return tuple(pictures)
+
+
+def _holes(image: Image, address: int, line_size: int) -> list[geometry.Extent]:
+    """Padding within the variables of a line: smaller than what is around it, so that it is drawn as what it is."""
+    end = address + line_size
+    first, stop = np.searchsorted(image.variables["address"], np.array([address, end], np.uint64)).tolist()
+    around = image.variable_at(address)
+    rows = range(first if around < 0 else min(around, first), stop)
+    found = [span for row in rows for span in holes(image, row, address, end)]
+    return [geometry.Extent(geometry.HOLE, first, last, mark=geometry.HOLE) for first, last in found]
 
 
 def _painted(actor: Actor) -> tuple[tuple[int, int], ...]:

@@ -23,6 +23,7 @@ from sharing.model.memorymap import (
     MemoryMap,
     Verb,
 )
+from sharing.model.types import MAX_LEAVES
 from sharing.static.callees import function_name
 from sharing.static.correlate import Accesses
 from sharing.static.shapes import Shapes, lock_at
@@ -132,14 +133,15 @@ class _Types:
             return -1
         if row not in self._number:
             self._number[row] = len(self.told)
-            self.told.append(MapType(self._image.types.name(row), self._members_of(row)))
+            self.told.append(MapType(self._image.types.name(row), *self._members_of(row)))
         return self._number[row]
 
-    def _members_of(self, row: int) -> list[MapMember]:
+    def _members_of(self, row: int) -> tuple[list[MapMember], int]:
+        """The members, and of how many bytes they are all."""
         members = self._image.types.flatten(row)
         scalar = len(members) == 1 and not members[0].path and not members[0].stride
         if scalar or self._members > MAX_ALL_MEMBERS:
-            return []
+            return [], 0
         locks = list(self._shapes.locks(row))
         told = [MapMember(p.path, p.offset, p.size, p.type_name, p.stride, p.count) for p in locks if p.path]
         told += [
@@ -147,9 +149,13 @@ class _Types:
             for m in members
             if not lock_at(locks, m.offset)  # what is inside a lock is its library's own
         ]
-        told = sorted(told, key=lambda member: member.offset)[:MAX_MEMBERS]
+        told.sort(key=lambda member: member.offset)
+        whole = max(self._image.types.size(row), 0) if len(members) < MAX_LEAVES else 0
+        if len(told) > MAX_MEMBERS:
+            whole = min(whole, told[MAX_MEMBERS].offset)
+        told = told[:MAX_MEMBERS]
         self._members += len(told)
-        return told
+        return told, whole
 
 
 def _section(

@@ -187,7 +187,7 @@ class Remedy(msgspec.Struct, frozen=True):
 class Slice(msgspec.Struct, frozen=True):
     """A run of bytes in a line picture: owner, [start, end) in the line, hot or not.
 
-    ``owner`` is "" for padding between objects and "?" for bytes nothing is known of.
+    ``owner`` is "" for padding between objects, "-" for a hole inside of one, and "?" for bytes nothing is known of.
     """
 
     owner: str

@@ -76,10 +76,14 @@ class MapMember(msgspec.Struct, frozen=True, array_like=True):
 
 
 class MapType(msgspec.Struct, frozen=True):
-    """``members`` is empty for a scalar, and cut for giants."""
+    """``members`` is empty for a scalar, and cut for giants.
+
+    Of the first ``told`` bytes they are all: what none of them has there is a hole, behind there may be more.
+    """
 
     name: str
     members: list[MapMember]
+    told: int = 0
 
 
 class SampledTouch(msgspec.Struct, frozen=True, array_like=True):

@@ -24,8 +24,9 @@ from sharing.model.linemap import (
     SectionSummary,
     SpanKind,
 )
-from sharing.model.types import MAX_DEPTH, MAX_LEAVES, RECORD_KINDS, Member, TypeKind, TypeTable
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, Member, TypeKind, TypeTable
 from sharing.static.flow import LOCK_DTYPE
+from sharing.static.holes import described
 from sharing.static.lineusers import STORES, LineUsers, Users, Uses
 
 Rows = npt.NDArray[np.int64]
@@ -214,9 +215,6 @@ class LineMap:
             touched = [] if scalar else sites.touched(base, base + size)
             fields = [_Part(kind, name, row, low, high, one_access=True) for low, high in touched]
             return [*fields, _Part(kind, name, row, base, base + size, self.image.types.name(type_row), 0, scalar)]
-        # Beyond the cut of a giant type nothing is known, so nothing there may be called a hole.
-        described = self.image.types.size(type_row)
-        whole = SpanKind.HOLE if len(members) < MAX_LEAVES and described >= size else SpanKind.VARIABLE
         out: list[_Part] = []
         for member in members:
             out.extend(_elements(member, name, row, base, (max(start, base), min(end, base + size))))
@@ -224,7 +222,9 @@ class LineMap:
                 return [_Part(SpanKind.VARIABLE, name, row, base, base + size, self.image.types.name(type_row))]
         # Last, since the first of two equal claims owns a byte: a member may be as large as its variable.
         joined = [self._as_one_word(part, base, type_row) for part in _unions(out)]
-        return [*joined, _Part(whole, name, row, base, base + size, self.image.types.name(type_row))]
+        typed, known = self.image.types.name(type_row), described(self.image, row)
+        holes = [_Part(SpanKind.HOLE, name, row, base, base + known, typed)] if known else []
+        return [*joined, *holes, _Part(SpanKind.VARIABLE, name, row, base, base + size, typed)]
 
     def _as_one_word(self, part: _Part, base: int, type_row: int) -> _Part:
         """A union that fills a member of a word, such as a spinlock, as that member: the inside is its type's.

@@ -128,6 +128,7 @@ def test_an_element_over_the_boundary_is_marked() -> None:
 def test_bytes_beyond_what_the_type_describes_are_the_variable_not_a_hole() -> None:
     line = LineMap(image([("grown", BSS, 24, PAIR)]), 64).lines(range(BSS, BSS + 64, 64))[0]
     assert (16, 24, "variable", "grown+0x10") in spans(line)
+    assert (4, 8, "hole", "grown") in spans(line)  # what the type describes has its holes all the same
 
 
 def test_without_a_type_the_touched_bytes_stand_for_members() -> None:

@@ -141,6 +141,17 @@ class TestFindings:
         assert (edges[0][0], edges[-1][1]) == (0, 64)
         assert all(a[1] == b[0] for a, b in itertools.pairwise(edges))
 
+    def test_padding_inside_of_a_record_is_drawn_as_a_hole(self) -> None:
+        b = lock_and_head()
+        number = b.base("int", 4)
+        pair = b.struct("pair", 16, ("key", 0, number), ("value", 8, number))
+        b.variable("inside", 16, BSS + 48, type=pair)
+        (finding,) = judged(b).findings
+        (picture,) = finding.picture
+        drawn = [(s.owner, s.start, s.end, s.mark) for s in picture.slices if s.start >= 48]
+        assert drawn[1::2] == [("-", 52, 56, "-"), ("-", 60, 64, "-")]
+        assert {drawn[0][0], drawn[2][0]} == {"inside"}
+
     def test_a_kernel_is_given_kernel_remedies(self) -> None:
         b = Builder(ImageKind.KERNEL)
         b.function("sys_a").call("mutex_lock", "a_lock", loop=1)

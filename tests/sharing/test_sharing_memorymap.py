@@ -123,6 +123,18 @@ def test_a_type_is_told_once_with_its_members() -> None:
     assert section.variables.types == [0, 0]
     (told,) = found.types
     assert told.members == [MapMember("a", 0, 4, "int", 0, 1), MapMember("b", 4, 4, "int", 0, 1)]
+    assert told.told == 8
+
+
+def test_behind_members_that_are_not_told_no_hole_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sharing.judge.memorymap.MAX_MEMBERS", 2)
+    b = Builder()
+    threads(b, "worker")
+    number = b.base("int", 4)
+    b.function("worker").rmw("one", loop=1)
+    b.variable("one", 32, type=b.struct("three", 32, ("a", 0, number), ("b", 8, number), ("c", 24, number)))
+    (told,) = drawn(b).types
+    assert ([member.path for member in told.members], told.told) == (["a", "b"], 24)
 
 
 def test_beyond_the_bound_the_heaviest_accesses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +161,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     said = {"": ""}
-    monkeypatch.setattr(pagemap, "places_of", lambda code: dict.fromkeys(code, said[""]))
+    monkeypatch.setattr(pagemap, "own_places_of", lambda code: dict.fromkeys(code, said[""]))
     return said
 
 
