@@ -9,7 +9,7 @@ import pytest
 from elfscan.code.jumplabels import OTHERS
 from elfscan.image import read_images
 from sharing.basics.numbers import SELDOM
-from sharing.model import Image, ImageKind
+from sharing.model import AccessKind, Image, ImageKind
 from tests.elf.conftest import Build
 
 # The macros of a kernel: an instruction that does nothing, or a jump, and an entry of three distances for it.
@@ -96,6 +96,32 @@ def test_ways_of_a_module_that_no_key_opens_are_rare(build: Build, native: None,
     image = scanned(build(BRANCHES + MODULE, *command, "-fno-pie", "-c", name="module.ko"))
     assert image.kind is ImageKind.MODULE
     check_ways(image)
+
+
+FOLLOWED = r"""
+struct area { long list[10]; long free; };
+struct zone { long marks[4]; struct area area[11]; };
+void bulk(struct zone *zone, unsigned order, int n) {
+  for (int i = 0; i < n; i++)
+    for (unsigned at = order; at < 11; at++) {
+      if (unlikely_way(__tracepoint_work)) { traced++; zone->marks[1]++; }
+      zone->area[at].free--;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("command", COMPILERS, ids=lambda command: command[0])
+def test_behind_the_way_that_a_key_opens_pointers_are_followed_still(
+    build: Build, native: None, command: tuple[str, ...]
+) -> None:
+    """Whatever the way does: it began with the registers of the branch."""
+    image = scanned(build(BRANCHES + FOLLOWED + MODULE, *command, "-fno-pie", "-c", name="module.ko"))
+    row = image.names.index("bulk")
+    function = image.functions["name"].tolist().index(row)
+    params = image.params[(image.params["function"] == function) & (image.params["arg"] == 0)]
+    seen = {(int(one["offset"]), int(one["stride"])) for one in params if one["kind"] != AccessKind.LOAD}
+    assert {(32 + 80, 88), (8, 0)} <= seen  # of the areas, and on the way itself
 
 
 @pytest.mark.parametrize("symbols", [True, False], ids=["by symbols", "by the section"])

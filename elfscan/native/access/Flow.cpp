@@ -111,7 +111,7 @@ void FunctionFlow::solve(std::span<const Op> Ops) {
     In[B].Visits = 0;
   }
   for (size_t B = 0; B < Blocks.size(); ++B) {
-    if (B != 0 && Blocks[B].HasPredecessor)
+    if (B != 0 && (Blocks[B].HasPredecessor || Blocks[B].IsKeyed))
       continue;
     // Landing pads and unread switches: nothing is known there.
     In[B].Regs.fill(Value());
@@ -146,10 +146,12 @@ void FunctionFlow::propagate(std::span<const Op> Ops, size_t From) {
       In[B].Walked = true;
       copyRegs(In[B].Regs, Now.Regs);
       Now.Slots = In[B].Slots;
+      Opened.clear();
       walk(Blocks[B], Ops);
-      for (uint32_t To : G.successors(Blocks[B])) {
-        if (!merge(In[To], Now))
-          continue;
+      for (uint32_t To : G.successors(Blocks[B]))
+        if (merge(In[To], Now))
+          Opened.push_back(To);
+      for (uint32_t To : Opened) {
         In[To].Dirty = true;
         if (To <= B)
           Next = std::min<size_t>(Next, To);
@@ -213,8 +215,20 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
 void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
   BlockFirst = B.First;
   forgetVectors();
-  for (uint32_t I = B.First; I < B.Last; ++I)
+  for (uint32_t I = B.First; I < B.Last; ++I) {
     step(Ops[I], I);
+    if (Ops[I].Rare && !Emitting)
+      open(I);
+  }
+}
+
+/// What is known behind the branch of a key at the op is known where it leads.
+void FunctionFlow::open(uint32_t Op) {
+  std::span<const KeyedBlock> Keyed = G.keyed();
+  for (auto It = std::ranges::lower_bound(Keyed, Op, {}, &KeyedBlock::Op);
+       It != Keyed.end() && It->Op == Op; ++It)
+    if (merge(In[It->Block], Now))
+      Opened.push_back(It->Block);
 }
 
 void FunctionFlow::step(const Op &O, uint32_t Index) {

@@ -103,6 +103,7 @@ private:
   const Convention &C;
   Graph G;
   std::vector<Entry> In;
+  std::vector<uint32_t> Opened; ///< blocks that the last walk changed
   /// A place in the frame whose address got out, and how much may change there.
   struct Exposure {
     int64_t Offset, Size;
@@ -152,6 +153,7 @@ private:
   void copyRegs(const Registers &From, Registers &To) const;
   void enter(Entry &To);
   void walk(const Block &B, std::span<const Op> Ops);
+  void open(uint32_t Op);
 
   Value reg(const Op &O, int8_t Reg) const;
   Value literal(int64_t N, uint32_t Origin) const;

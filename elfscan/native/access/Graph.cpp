@@ -317,7 +317,8 @@ bool Graph::isFirstUse(std::span<const Op> Ops, const Block &From,
 /// Blocks that nothing but the key of a branch leads to.
 void Graph::findKeyed(std::span<const Op> Ops) {
   Keyed.clear();
-  for (const Op &O : Ops) {
+  for (uint32_t I = 0; I < Ops.size(); ++I) {
+    const Op &O = Ops[I];
     if (!O.Rare)
       continue;
     uint32_t At = opAt(Ops, O.Rare);
@@ -327,7 +328,8 @@ void Graph::findKeyed(std::span<const Op> Ops) {
     if (B == 0 || PredStart[B] != PredStart[B + 1])
       continue;
     Blocks[B].HasPredecessor = false; // padding in front of it is none
-    Keyed.emplace_back(B, std::exp2(O.Rarity / -4.0F));
+    Blocks[B].IsKeyed = true;
+    Keyed.push_back({I, B, std::exp2(O.Rarity / -4.0F)});
   }
 }
 
@@ -337,10 +339,10 @@ void Graph::startChances() {
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (B == 0 || !Blocks[B].HasPredecessor)
       Chance[B] = B == 0 ? 1.0F : RootChance;
-  for (auto [B, Open] : Keyed)
-    Chance[B] = 0;
-  for (auto [B, Open] : Keyed)
-    Chance[B] = std::max(Chance[B], Open);
+  for (const KeyedBlock &K : Keyed)
+    Chance[K.Block] = 0;
+  for (const KeyedBlock &K : Keyed)
+    Chance[K.Block] = std::max(Chance[K.Block], K.Chance);
 }
 
 /// How rarely a run of the function comes to a block, leaving loop counts to

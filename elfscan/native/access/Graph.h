@@ -29,7 +29,15 @@ struct Block {
   uint8_t Reached =
       0; ///< Rarity of the outermost loop around, as it is entered
   bool HasPredecessor = false;
+  bool IsKeyed = false;         ///< a key leads to it, and nothing else
   bool IsOutermostHead = false; ///< of a loop that is in no other
+};
+
+/// A block that nothing but the key of a branch leads to.
+struct KeyedBlock {
+  uint32_t Op;    ///< the branch
+  uint32_t Block; ///< where it leads
+  float Chance;   ///< that the key is open
 };
 
 /// Rebuilt for each function; its memory is kept between functions.
@@ -50,6 +58,10 @@ public:
     return std::span(Preds).subspan(PredStart[B],
                                     PredStart[B + 1] - PredStart[B]);
   }
+
+  /// No edges: what a key opens counts as hardly ever done.  Registers are
+  /// there what they were at the branch all the same.
+  std::span<const KeyedBlock> keyed() const { return Keyed; }
 
   /// Every block before those that lead to it, back edges aside.
   std::span<const uint32_t> postOrder() const { return PostOrder; }
@@ -77,7 +89,7 @@ private:
   std::vector<uint8_t> Colour;
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
   std::vector<uint32_t> PostOrder;                      ///< without back edges
-  std::vector<std::pair<uint32_t, float>> Keyed; ///< block, chance of its key
+  std::vector<KeyedBlock> Keyed;                        ///< by op
   std::vector<float> Chance;   ///< of a block, in one run of the function
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;
