@@ -49,3 +49,11 @@ class Points(msgspec.Struct, frozen=True):
         order, mirror = self.order[:, None] - other.order, self.mirror[:, None] - other.mirror
         result: Bools = _leads(order, mirror, self.ip[:, None] - other.ip)
         return result
+
+
+def longest(behind: Bools) -> Ints:
+    """For each place the longest chain up to it, by which ones (columns) it is behind."""
+    length = np.ones(len(behind), np.int64)
+    for _ in range(len(behind)):
+        length = 1 + np.where(behind, length, 0).max(axis=1, initial=0)
+    return length

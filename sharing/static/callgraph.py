@@ -27,6 +27,7 @@ from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from sharing.static.roots import LIBRARIES, ThreadStructure, flagged, thread_structure
 from sharing.static.starts import Root
 from sharing.static.stretches import Stretches, find_stretches
+from sharing.static.waves import find_waves
 
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
 
@@ -113,7 +114,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where))
     mask = _reach(image, parallel, threads, ways.pointed)
-    stretches = find_stretches(image, knowledge, entries, parallel, mask, MAX_ROOTS)
+    waves = find_waves(image, knowledge, entries[:MAX_ROOTS], once & (phases.first > 0))
+    stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves), MAX_ROOTS)
     if stretches.parted:
         mask = _reach(image, parallel, threads, ways.pointed, stretches)
         main_bit |= np.uint64(sum(1 << i for i, root in enumerate(stretches.roots) if root.name == "main"))

@@ -79,7 +79,7 @@ def find_phases(
     caller, callee, where = calls.caller, calls.callee, calls.where
     first = np.zeros(n, np.uint64)
     last = np.full(n, _NEVER, np.uint64)
-    starts, joins = _calls_named(image, knowledge)
+    starts, joins = calls_named(image, knowledge)
     creates = np.zeros(n, bool)
     creates[image.calls["function"][starts]] = True
     reverse = np.argsort(callee, kind="stable")
@@ -127,7 +127,7 @@ def _alone(
     return alone
 
 
-def _calls_named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools]:
+def calls_named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools]:
     """Which rows of the call table start a thread, and which wait for one to end."""
     starts, joins = [], []
     for address, name in image.callee_names.items():

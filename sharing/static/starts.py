@@ -40,11 +40,11 @@ class Root:
     waited_in: frozenset[int] = frozenset()  # functions that start it, where all of these wait until it has ended
     is_task: bool = False  # a pool's thread runs it again and again, among others
     is_part: bool = False  # a stretch of such a thread (``stretches``), another one of which has its own root
+    started: frozenset[int] = frozenset()  # addresses of all calls that start it, or make what does; none: unknown
 
 
 def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
     """Thread entries by creation calls, and the names of the imported functions that create threads."""
-    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     args = image.args
     go = by_go(image)
     callees = union(args["callee"], image.calls["callee"][go | _creating(image, knowledge)])
@@ -55,11 +55,13 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     often, through_pointers = _called_often(image, looped, mains), calls_pointers(image)
     found: dict[int, list[bool]] = {}
     waited: dict[int, list[int]] = {}  # by entry the functions that start it and wait
+    places: dict[int, list[int]] = {}  # by entry the calls that start it, with 0 for those that are not known
     starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
 
-    def start(row: int, starter: int, *, several: bool) -> None:
+    def start(row: int, starter: int, ip: int, *, several: bool) -> None:
         """This function runs on a thread of its own, which that one starts."""
         found.setdefault(row, []).append(several or bool(often[starter]))
+        places.setdefault(row, []).append(ip)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed_on(image, starter, callees))
             starters[int(image.functions["address"][starter])] = row
@@ -67,18 +69,16 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:
         row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
         if row >= 0:
-            start(row, int(args[at]["function"]), several=several or bool(in_loop[at]))
+            start(row, int(args[at]["function"]), int(args[at]["ip"]), several=several or bool(in_loop[at]))
             if waiting:
                 waited.setdefault(row, []).append(int(args[at]["function"]))
 
-    for row, call in hidden_entries(image, callees, wanted):
-        start(row, int(image.calls["function"][call]), several=bool(looped[call]))
-    for callee, argument in sorted(wanted) if go.any() else ():
-        for row, call in made_values(image, callees[callee : callee + 1], argument):
-            start(row, int(image.calls["function"][call]), several=bool(looped[call]))
+    values = _values(image, callees, wanted) if go.any() else ()
+    for row, call in chain(hidden_entries(image, callees, wanted), values):
+        start(row, *_caller_of(image, call), several=bool(looped[call]))
     for row, call in function_objects(image, _handed_objects(image, knowledge)):
         if "_M_manager" not in function_name(image, row):
-            start(row, int(image.calls["function"][call]), several=True)
+            start(row, *_caller_of(image, call), several=True)
     for at, key, wrapper in passed_on(image, callees, inverse, wanted):
         if wrapper is None:
             start_argument(at, several=many.get(key, False), waiting=key in waits)
@@ -90,34 +90,46 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             start_argument(handed, several=many[wrapper])
     objects: dict[int, bool] = {}
     for row, call in _handed_as_objects(image, mains, starters):
-        maker = int(image.calls["function"][call])
+        maker, ip = _caller_of(image, call)
         objects[row] = objects.get(row, False) or bool(looped[call]) or bool(often[maker])
-        # What calls the object's method does nothing else for long.
-        found.pop(starters.get(int(image.calls["callee"][call]), -1), None)
+        places.setdefault(row, []).append(ip)
+        found.pop(starters.get(int(image.calls["callee"][call]), -1), None)  # its caller does nothing else for long
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
-    found.update(_given_entries(image, looped, often, set(found)))
-    named, tasks = _named_entries(image, knowledge, set(found))
-    for at in (*named, *tasks):
-        found.setdefault(at, [True])
-    for row in _methods(image, set(found)):
+    for row, call in _given_entries(image, set(found)):
+        start(row, *_caller_of(image, call), several=bool(looped[call]))
+    entries, tasks = _by_name(image, knowledge, set(found))
+    for row in entries:
         found.setdefault(row, []).append(True)
-    return _roots(image, found, waited, set(tasks)), creators
+        places[row] = [0]
+    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
+    return _roots(image, found, waited, tasks, places), creators
 
 
-def _given_entries(
-    image: Image, looped: npt.NDArray[np.bool_], often: npt.NDArray[np.bool_], known: set[int]
-) -> dict[int, list[bool]]:
-    """Rows of the functions that closures of threads call, with whether each place that makes such a closure makes
-    several."""
-    found: dict[int, list[bool]] = {}
+def _values(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> Iterator[tuple[int, int]]:
+    """(row of a function, row of the call) of Go's function values that are handed over where one is ``wanted``."""
+    for callee, argument in sorted(wanted):
+        yield from made_values(image, callees[callee : callee + 1], argument)
+
+
+def _by_name(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[int], set[int]]:
+    """Entries that no call shows, by their names or classes, beside those ``found``; and those that are tasks."""
+    named, tasks = _named_entries(image, knowledge, found)
+    methods = _methods(image, {*found, *named, *tasks})
+    return [*(at for at in dict.fromkeys((*named, *tasks)) if at not in found), *methods], set(tasks)
+
+
+def _given_entries(image: Image, known: set[int]) -> Iterator[tuple[int, int]]:
+    """(row of a function that the closures of threads call, row of a call that makes one), but those ``known``."""
     for one in image.given:
         row = int(function_at(image, np.array([one.entry], np.uint64))[0])
-        calls = np.flatnonzero(image.calls["ip"] == np.uint64(one.ip))
-        makers = image.calls["function"][calls]
         if row not in known:
-            found.setdefault(row, []).extend((looped[calls] | often[makers]).tolist())
-    return found
+            yield from ((row, call) for call in np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist())
+
+
+def _caller_of(image: Image, call: int) -> tuple[int, int]:
+    """(row of the function, address) of the call of this row."""
+    return int(image.calls["function"][call]), int(image.calls["ip"][call])
 
 
 def _creating(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
@@ -150,11 +162,26 @@ def _handed_as_objects(image: Image, mains: set[int], starters: dict[int, int]) 
         asked |= fresh
 
 
-def _roots(image: Image, found: dict[int, list[bool]], waited: dict[int, list[int]], tasks: set[int]) -> list[Root]:
-    """``found``: by function, of each of its starts whether that makes several; ``waited``: who starts it and waits."""
+def _roots(
+    image: Image,
+    found: dict[int, list[bool]],
+    waited: dict[int, list[int]],
+    tasks: set[int],
+    places: dict[int, list[int]],
+) -> list[Root]:
+    """``found``: by function, of each of its starts whether that makes several; ``waited``: who starts it and waits;
+    ``places``: by which calls."""
     always = {at: frozenset(by) for at, by in waited.items() if len(by) == len(found.get(at, ()))}
+    known = {at: frozenset(ips) for at, ips in places.items() if all(ips)}
     return [
-        Root(function_name(image, at), at, len(times) > 1 or any(times), always.get(at, frozenset()), at in tasks)
+        Root(
+            function_name(image, at),
+            at,
+            len(times) > 1 or any(times),
+            always.get(at, frozenset()),
+            at in tasks,
+            started=known.get(at, frozenset()),
+        )
         for at, times in sorted(found.items())
     ]
 

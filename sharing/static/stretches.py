@@ -24,11 +24,12 @@ from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, Image, Table
-from sharing.model.ways import Points
+from sharing.model.ways import Points, longest
 from sharing.static.callees import names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
 from sharing.static.starts import Root
+from sharing.static.waves import Pairs
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
@@ -64,20 +65,12 @@ class _Line(msgspec.Struct, frozen=True):
 def _on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:
     """(how many of the calls a run has passed at most that comes to each place, is that so on each way that has all)"""
     behind = calls.behind(calls)
-    before, after = (_longest(led) for led in (behind, behind.T))
+    before, after = (longest(led) for led in (behind, behind.T))
     reached = places.behind(calls)
     left = calls.behind(places).T
     made = np.where(reached, before, 0).max(axis=1, initial=0)
     missing = np.where(left, after, 0).max(axis=1, initial=0)
     return made, made + missing == before.max(initial=0)
-
-
-def _longest(behind: Bools) -> Ints:
-    """For each element the longest chain up to it, by which ones (columns) it is behind."""
-    length = np.ones(len(behind), np.int64)
-    for _ in range(len(behind)):
-        length = 1 + np.where(behind, length, 0).max(axis=1, initial=0)
-    return length
 
 
 class _Parts(msgspec.Struct, frozen=True):
@@ -124,15 +117,17 @@ class Stretches(msgspec.Struct, frozen=True):
 
 
 def find_stretches(
-    image: Image, knowledge: Knowledge, roots: Sequence[Root], edges: Edges, mask: Masks, most: int
+    image: Image, knowledge: Knowledge, roots: Sequence[Root], edges: Edges, known: tuple[Masks, Pairs], most: int
 ) -> Stretches:
-    """``mask``: the roots that reach each function; ``most`` roots may come out, stretches included.
+    """``known``: the roots that reach each function, and pairs of roots that never meet (``waves``); ``most`` roots may
+    come out, stretches included.
 
     1. calls at which threads wait for each other, by object; 2. entries that pass some outside of loops, as nobody else
     does; 3. how far each of their calls and accesses is; 4. who meets whom.
     """
     made, source = list(roots), list(range(len(roots)))
     passed: list[dict[int, tuple[int, int]]] = [{} for _ in roots]
+    mask, waves = known
     regions = _regions(roots, mask)
     parts: list[_Parts] = []
     for line in _lines(image, knowledge, roots, regions, edges):
@@ -152,7 +147,8 @@ def find_stretches(
         met = 0
         for other in range(len(made)):
             alike = source[at] == source[other]
-            together = root.many if alike else not _one_after_another(roots, regions, source[at], source[other])
+            kinds = source[at], source[other]
+            together = root.many if alike else kinds not in waves and not _one_after_another(roots, regions, *kinds)
             if together and not _parted(passed[at], passed[other]):
                 met |= 1 << other
         meets.append(met)

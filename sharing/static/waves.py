@@ -1,0 +1,154 @@
+"""Threads that come one after another: all of the one kind have ended before the first of the other is started.
+
+Owns what the order of starts and joins in a function that main runs once says of who meets whom.  Of handles it knows
+nothing: it counts.  Before a start all threads that this function started have ended where as many joins lie there as
+starts, and one in a loop for each start in a loop, and where no join is left over behind it for one of the earlier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics.ways import Mirrors, points
+from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
+from sharing.model.image import Image, Table
+from sharing.model.ways import longest
+from sharing.static import numbers
+from sharing.static.callees import functions_called
+from sharing.static.executions import in_loop
+from sharing.static.phases import calls_named
+from sharing.static.starts import Root
+
+MAX_CALLS = 64  # of one function; of more, which are compared with each other, nothing is said
+
+Bools = npt.NDArray[np.bool_]
+Pairs = frozenset[tuple[int, int]]
+
+
+def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leading: Bools) -> Pairs:
+    """Pairs of ``roots``, by number and in both orders, that never run at one time.
+
+    ``leading``: functions that main alone runs, once, and that start threads.
+    """
+    if not leading.any():
+        return frozenset()
+    starts, joins = calls_named(image, knowledge)
+    if not joins.any():
+        return frozenset()
+    starting, joining = _leading_to(image, starts), _leading_to(image, joins)
+    # Of other functions nobody asks for the order of blocks.
+    image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], np.flatnonzero(leading))])
+    places = _places(image, roots, leading)
+    parted: set[tuple[int, int]] = set()
+    for function in np.flatnonzero(leading).tolist():
+        here = [(at, where[function]) for at, where in enumerate(places) if function in where]
+        for joins in _walls(image, function, starting, joining) if len(here) > 1 else ():
+            sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
+            parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
+    return frozenset(parted | {(b, a) for a, b in parted})
+
+
+def _leading_to(image: Image, made: Bools) -> Bools:
+    """These calls, and calls of functions that make them, or call one that does."""
+    callee = functions_called(image)
+    inside = np.zeros(len(image.functions) + 1, bool)  # the last is of calls of other files
+    own = image.calls["function"] >= 0
+    rows = made & own
+    while True:
+        fresh = np.zeros_like(inside)
+        fresh[image.calls["function"][rows]] = True
+        if not (fresh & ~inside).any():
+            return np.asarray(rows)
+        inside |= fresh
+        rows = own & (made | ((callee >= 0) & inside[callee]))
+
+
+def _sides(image: Image, places: Table, joins: Table) -> tuple[bool, bool]:
+    """Do all of these places come before the joins, or behind them?"""
+    at, ends = points(image, places), points(image, joins)
+    before = (ends.behind(at).T | (places["ip"][:, None] == joins["ip"])).any(axis=1)
+    return bool(before.all()), bool((at.behind(ends).any(axis=1) & ~before).all())
+
+
+def _places(image: Image, roots: Sequence[Root], leading: Bools) -> list[dict[int, Table]]:
+    """By root and function of ``leading`` the calls in it that start all threads of it, themselves or further down."""
+    calls = image.calls
+    order = np.argsort(calls["callee"], kind="stable")
+    callees = calls["callee"][order]
+    starting = np.flatnonzero(among(calls["ip"], [ip for root in roots for ip in root.started]))
+    places: list[dict[int, Table]] = []
+    for root in roots:
+        found: dict[int, Table] = {}
+        rows = starting[among(calls["ip"][starting], list(root.started))]
+        for _ in range(numbers.ENTRY_WRAPPERS + 1):
+            functions = distinct(calls["function"][rows])
+            if len(functions) == 1 and leading[functions[0]]:
+                found[int(functions[0])] = calls[rows]
+            starts = image.functions["address"][functions]
+            first, last = np.searchsorted(callees, starts), np.searchsorted(callees, starts, "right")
+            # Of a function that nobody calls directly nobody knows who does.
+            if not len(rows) or (first == last).any():
+                break
+            rows = np.concatenate([order[a:b] for a, b in zip(first, last, strict=True)])
+            rows = rows[calls["function"][rows] >= 0]
+        places.append(found)
+    return places
+
+
+def _walls(image: Image, function: int, starting: Bools, joining: Bools) -> Iterator[Table]:
+    """Calls in this function, some and then more of them, behind which none of the threads runs that it started."""
+    own = image.calls["function"] == function
+    starts, joins = image.calls[own & starting], image.calls[own & joining]
+    if not len(joins) or len(starts) < 2 or max(len(starts), len(joins)) > MAX_CALLS:
+        return
+    at, ends = points(image, starts), points(image, joins)
+    before, ended = at.behind(at), at.behind(ends)  # by start: which others, and which joins, lie before it
+    led = ends.behind(at) | (joins["ip"][:, None] == starts["ip"])  # by join: the starts before it
+    again = Mirrors(image).loop(starts["function"], starts["order"])
+    for number in range(len(starts)):
+        earlier, done = before[number], ended[number]
+        if not earlier.any() or not led[done][:, earlier].any(axis=0).all():
+            continue
+        before_it, behind_it = (_most(image, starts[rows]) for rows in (earlier, ~earlier))
+        ended_there, ended_later = (_most(image, joins[rows]) for rows in (done, ~done))
+        ended_all = _balanced(before_it, ended_there) and not _left_over(behind_it, ended_later)
+        in_one = in_loop(starts["loop_depth"][number]) & in_loop(starts["loop_depth"][earlier])
+        round_again = (in_one & (again[earlier] == again[number])).any()
+        if ended_all and (not round_again or _balanced(behind_it, ended_later)):
+            yield joins[done]
+
+
+class _Number(NamedTuple):
+    """Of calls, how many one run makes at most: outside of loops, and in the least nested ones, each any number."""
+
+    once: int
+    looped: int
+    depth: int  # of the latter
+
+
+def _most(image: Image, rows: Table) -> _Number:
+    at, depth = points(image, rows), np.where(in_loop(rows["loop_depth"]), rows["loop_depth"], 0).astype(np.int64)
+    behind = at.behind(at)
+    # A loop that is entered in two ways has a call in an inner one that is no other loop of the source.
+    least = int(depth[depth > 0].min(initial=np.iinfo(np.int64).max))
+    chains = [longest(behind[kind][:, kind]).max(initial=0) for kind in (depth == 0, depth == least)]
+    return _Number(int(chains[0]), int(chains[1]), least)
+
+
+def _balanced(starts: _Number, joins: _Number) -> bool:
+    """Are there joins for all of the starts?"""
+    looped = joins.depth < starts.depth or joins.looped >= starts.looped
+    more = joins.looped > (starts.looped if joins.depth == starts.depth else 0)
+    return joins.depth <= starts.depth and looped and (joins.once >= starts.once or more)
+
+
+def _left_over(starts: _Number, joins: _Number) -> bool:
+    """Are there joins for more than these starts?"""
+    more = joins.looped > (starts.looped if joins.depth == starts.depth else joins.looped if starts.looped else 0)
+    return (joins.once > starts.once and not starts.looped) or (more and not starts.once)

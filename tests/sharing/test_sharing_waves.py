@@ -1,0 +1,67 @@
+"""Waves: threads that all have ended before others are started never meet these."""
+
+from __future__ import annotations
+
+import pytest
+
+from linemate import api
+from tests.sharing.conftest import Compile
+
+# Each kind of thread changes a counter of its own, side by side.
+PROGRAM = """
+#include <pthread.h>
+#include <stdio.h>
+long left, right;
+#define COUNT(counter) for (int i = 0; i < 100000; i++) __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED)
+static void *one(void *p) { COUNT(left); return p; }
+static void *two(void *p) { COUNT(right); return p; }
+static void *third(void *p) { return p; }
+typedef void *entry(void *);
+static pthread_t t[64], u, v, w;
+#define START(t, entry) pthread_create(&t, 0, entry, 0)
+#define JOIN(t) pthread_join(t, 0)
+#define EACH(what) for (int i = 0; i < n; i++) what
+__attribute__((noinline)) static void all(int n, entry *one) { EACH(START(t[i], one)); EACH(JOIN(t[i])); }
+static void first(int n) { EACH(START(t[i], one)); EACH(JOIN(t[i])); }
+static void second(int n) { EACH(START(t[i], two)); EACH(JOIN(t[i])); }
+int main(int n, char **a) {
+  BODY
+  return (int)(left + right);
+}
+"""
+APART = {
+    "one, and then one": "START(u, one); JOIN(u); START(v, two); JOIN(v);",
+    "several, and then several": "EACH(START(t[i], one)); EACH(JOIN(t[i])); EACH(START(t[i], two)); EACH(JOIN(t[i]));",
+    "with no join in the end": "START(u, one); JOIN(u); START(v, two); getchar();",
+    "in each round": "for (int r = 0; r < n; r++) { START(u, one); JOIN(u); START(v, two); JOIN(v); }",
+    "started apart and joined in a loop": "START(t[0], one); START(t[1], third); EACH(JOIN(t[i])); START(v, two);",
+    "in functions": "first(n); second(n);",
+}
+TOGETHER = {
+    "joined later": "START(u, one); START(v, two); JOIN(u); JOIN(v);",
+    "one of two has ended": "START(u, one); START(w, one); JOIN(u); START(v, two); JOIN(w); JOIN(v);",
+    "another one has ended": "START(u, one); START(w, third); JOIN(w); START(v, two); JOIN(v); JOIN(u);",
+    "never joined": "START(u, one); EACH(START(t[i], third)); EACH(JOIN(t[i])); EACH(START(t[i], two));",
+    "one outlives the others": "START(u, one); START(v, two); JOIN(v); START(v, two); JOIN(v); JOIN(u);",
+    "until the next round": "for (int r = 0; r < n; r++) { START(u, one); if (r) JOIN(v); JOIN(u); START(v, two); }",
+    "on another arm": "if (n > 1) { START(u, one); JOIN(u); } else START(w, one); START(v, two); JOIN(v);",
+    "in a function that is handed the entry": "all(n, one); START(v, two); all(n, third); START(w, one); JOIN(v);",
+}
+
+
+def met(compiled: Compile, tool: str, body: str) -> bool:
+    """Is anything found about both counters?"""
+    report = api.audit(str(compiled(tool, "c", PROGRAM.replace("BODY", body), "-O2")))
+    return any({"left", "right"} <= {p.name for p in f.participants} for f in report.findings)
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("body", APART.values(), ids=APART)
+def test_who_has_ended_meets_nobody_who_is_started_later(compiled: Compile, tool: str, body: str) -> None:
+    assert not met(compiled, tool, body)
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("body", TOGETHER.values(), ids=TOGETHER)
+def test_who_may_still_run_meets_those_who_are_started(compiled: Compile, tool: str, body: str) -> None:
+    assert met(compiled, tool, body)
