@@ -62,6 +62,27 @@ const RecordDecl *sizeofRecord(const Expr *E, unsigned Depth = 0) {
   return nullptr;
 }
 
+/// More is not there to align: it is as much as a page.
+constexpr int64_t MaxAddedBytes = 4096;
+
+/// The constants that are added to the size of a record: room to round up in.
+int64_t addedBytes(const Expr *E, const ASTContext &Context,
+                   unsigned Depth = 0) {
+  E = E->IgnoreParenCasts();
+  const auto *B = dyn_cast<BinaryOperator>(E);
+  if (B && B->isAdditiveOp() && Depth <= 4) {
+    int64_t Right = addedBytes(B->getRHS(), Context, Depth + 1);
+    return addedBytes(B->getLHS(), Context, Depth + 1) +
+           (B->getOpcode() == BO_Sub ? -Right : Right);
+  }
+  Expr::EvalResult Result;
+  if (sizeofRecord(E) || E->isValueDependent() ||
+      !E->EvaluateAsInt(Result, Context))
+    return 0;
+  int64_t Bytes = Result.Val.getInt().getExtValue();
+  return 0 <= Bytes && Bytes <= MaxAddedBytes ? Bytes : 0;
+}
+
 /// By its name; what returns no pointer is told where to put it.
 bool allocatesByName(const CallExpr &C, const FunctionDecl &F) {
   return F.getIdentifier() &&
@@ -140,6 +161,11 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   for (const Expr *Arg : C.arguments())
     if (const RecordDecl *R = sizeofRecord(Arg)) {
       T = Context.getRecordType(R);
+      // As much as rounding the start up may take: so it is rounded up.
+      int64_t Align = Context.getTypeAlignInChars(T).getQuantity();
+      int64_t Promised = Context.getTargetInfo().getNewAlign() / 8;
+      if (Align > Promised && addedBytes(Arg, Context) >= Align - Promised)
+        Guarantee = std::max(Guarantee, Align);
       break;
     }
   if (T.isNull() && Name == "posix_memalign" && C.getNumArgs()) {
