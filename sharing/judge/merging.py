@@ -43,7 +43,7 @@ def merge(drafts: list[Draft]) -> list[Draft]:
     taken: set[int] = set()
     pairs: set[tuple[str, ...]] = set()
     made: Counter[str] = Counter()
-    inside: Counter[tuple[str, str]] = Counter()
+    inside: Counter[tuple[str, str, str]] = Counter()
     for draft in drafts:
         rule = LINE_RULES[order[draft.rule]]
         key = (draft.rule, *sorted({a.owner for a in draft.actors[:2]}), str(len(draft.actors[:2])))
@@ -52,7 +52,8 @@ def merge(drafts: list[Draft]) -> list[Draft]:
             continue
         if (rule.at_most and made[rule.id] >= rule.at_most) or (rule.once_a_pair and key in pairs):
             continue
-        spot = (rule.id, next(iter(owners))) if len(owners) == 1 else None
+        array = draft.actors[0].array if len(draft.actors) == 1 else ""  # a record may have several
+        spot = (rule.id, next(iter(owners)), array) if len(owners) == 1 else None
         if spot is not None and inside[spot] >= rule.per_object:
             continue
         # Only what is said stands in the way of others.

@@ -154,6 +154,11 @@ class Actor:
         put(self, "_masks", (_roots(self.accesses), _roots(self.writers)))
 
     @property
+    def array(self) -> str:
+        """The array that it is an element of, by name; "" of none."""
+        return self.name.partition("[")[0] if self.count > 1 else ""
+
+    @property
     def heat(self) -> Heat:
         return max(self.write_heat, self.read_heat)
 

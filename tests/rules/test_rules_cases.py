@@ -73,6 +73,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         write_guards=frozenset(table.get("write_guards", ())),
         sized=table.get("sized", True),
         count=table.get("count", 1),
+        stride=table.get("stride", 0),
         of_library=table.get("of_library", False),
         often=FrequentUse(*[sum(roots[r] for r in table["sure"])] * 4) if "sure" in table else None,
     )

@@ -98,9 +98,11 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
         return None
     inside = actor.count > 1 and actor.span[1] - actor.span[0] >= numbers.MIN_SLOTS * stride  # an array in a record
     start, end = actor.span if inside else actor.owner_span
+    if not inside and actor.stride == stride and actor.count * stride < end - start:  # one of records in a record
+        inside, start, end = True, actor.span[0], actor.span[0] + actor.count * stride
     if not line.address <= start < line.end:
         return None
-    name = actor.name if inside else actor.owner
+    name = (actor.array or actor.name) if inside else actor.owner
     # One record stands for those on the heap: an index says that there are several, not how many.
     if not actor.sized or (actor.section == ALLOCATED and stride >= end - start):
         return _Array(name, writers, stride, 0)
