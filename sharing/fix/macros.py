@@ -92,7 +92,8 @@ def aligning_macro(
     """The macro by which a project aligns to ``line_size`` bytes, the one it uses most; None where it has none.
 
     ``visible`` are the project's files that every reader of ``path`` includes, ``mains`` the readers.  A header may
-    come before what defines the macro, so that one counts there only where the header uses or defines it itself.
+    come before what defines the macro, so that one counts there only where the header uses or defines it itself.  One
+    that ``path`` alone defines counts where nothing is declared before.
     """
     paths = list(visible)
     candidates: dict[bytes, Aligning] = {}
@@ -104,11 +105,21 @@ def aligning_macro(
     if path not in mains:
         here = files.source(path).names
         candidates = {name: found for name, found in candidates.items() if name in here}
+    candidates = {name: found for name, found in candidates.items() if not _comes_late(path, name, paths, files)}
     if not candidates:
         return None
     known = [name for name in candidates if not _other_meaning(name, paths, line_size, files)]
     uses = {name: sum(_data(where, files).count(name) for where in paths) for name in known}
     return candidates[min(known, key=lambda name: (-uses[name], name))] if known else None
+
+
+def _comes_late(path: str, name: bytes, paths: list[str], files: Files) -> bool:
+    """Is the macro defined in this file alone, behind something that may be what is to be edited?"""
+    if any(True for where in paths if where != path for _ in definitions(where, name, files)):
+        return False
+    source = files.source(path)
+    first = next((d.begin for d in source.directives if (found := _NAME.match(d.text)) and found[1] == name), 0)
+    return bool(source.code) and source.code[0].begin < first
 
 
 def _data(path: str, files: Files) -> bytes:

@@ -47,6 +47,24 @@ def test_the_projects_macro_is_found(builder: ProgramBuilder, build: Build, defi
 
 
 @pytest.mark.parametrize(
+    ("first", "written"),
+    [("", "OWN_LINE"), ("extern int other;\n", "_Alignas(64)")],
+    ids=["in front of all that is declared", "behind something"],
+)
+def test_a_macro_of_the_file_alone_counts_where_it_is_known_everywhere(
+    builder: ProgramBuilder, build: Build, first: str, written: str
+) -> None:
+    macro = "#define OWN_LINE __attribute__((aligned(64)))\n"
+    path = builder.file(
+        "own.c", f"{first}{macro}static OWN_LINE long late;\nlong *its(void) {{ return &late; }}\n{USE}"
+    )
+    unit = builder.unit(path, standard="gnu11")
+    text = edited(builder, finding(unit.variable("static long hits = 3", "hits")))["own.c"]
+    assert f"{{ {written} long value; }} hits" in text
+    compiled(build, path, "-std=gnu11")
+
+
+@pytest.mark.parametrize(
     "definition",
     [
         "#define OWN_LINE __attribute__((aligned(32)))\n",
