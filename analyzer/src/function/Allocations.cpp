@@ -6,8 +6,10 @@
 
 #include "Body.h"
 
+#include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/TargetInfo.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -90,14 +92,36 @@ bool allocatesByName(const CallExpr &C, const FunctionDecl &F) {
           (C.getType()->isPointerType() && isAllocator(F.getName())));
 }
 
+/// By its declaration: memory that nobody else has, for the size of a record.
+/// What else it is told may be an alignment, unless that is zero.
+bool allocatesByAttribute(const CallExpr &C, const FunctionDecl &F,
+                          const ASTContext &Context) {
+  if (!F.getIdentifier() || !C.getType()->isVoidPointerType() ||
+      !(F.hasAttr<RestrictAttr>() || F.hasAttr<AllocSizeAttr>()) ||
+      alignmentArgument(F) >= 0)
+    return false;
+  bool Sized = false;
+  for (const Expr *Arg : C.arguments()) {
+    Expr::EvalResult Value;
+    if (sizeofRecord(Arg))
+      Sized = true;
+    else if (Arg->getType()->isIntegralOrEnumerationType() &&
+             (Arg->isValueDependent() || !Arg->EvaluateAsInt(Value, Context) ||
+              Value.Val.getInt() != 0))
+      return false;
+  }
+  return Sized;
+}
+
 } // namespace
 
-bool isAllocation(const Expr &E) {
+bool isAllocation(const Expr &E, const ASTContext &Context) {
   if (const auto *N = dyn_cast<CXXNewExpr>(&E))
     return !N->getNumPlacementArgs();
   const auto *C = dyn_cast<CallExpr>(&E);
   const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
-  return F && allocatesByName(*C, *F);
+  return F &&
+         (allocatesByName(*C, *F) || allocatesByAttribute(*C, *F, Context));
 }
 
 void Body::allocated(StringRef Api, QualType T, int64_t Guarantee,
@@ -147,7 +171,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
                      C.getExprLoc());
   }
-  if (!allocatesByName(C, F))
+  if (!allocatesByName(C, F) && !allocatesByAttribute(C, F, Context))
     return;
   MadeAt[&C] = Here.Shape.LoopDepth;
   int Alignment = alignmentArgument(F);

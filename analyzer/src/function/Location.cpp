@@ -115,7 +115,7 @@ Location Locations::somewhere(QualType T, const Expr *Pointer) {
   P.Record = R;
   P.Root = hash(Pointer);
   const Expr *Plain = Pointer->IgnoreParenCasts();
-  if (isAllocation(*Plain))
+  if (isAllocation(*Plain, Context))
     P.Made = Plain;
   return P;
 }

@@ -57,7 +57,7 @@ struct Location {
 Location nested(Location Outer, const Location &Inner);
 
 /// Does \p E allocate an object, by a function's name or "new"?
-bool isAllocation(const clang::Expr &E);
+bool isAllocation(const clang::Expr &E, const clang::ASTContext &Context);
 
 /// Could both be in one array or behind equal types, but in another instance?
 bool isOtherInstance(const Location &A, const Location &B);

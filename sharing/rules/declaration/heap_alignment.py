@@ -17,8 +17,9 @@ Use instead: an allocation that knows the alignment.
     struct queue *q = aligned_alloc(_Alignof(struct queue), sizeof *q);
 
 In C++, `new` does so since C++17 (compile with -std=c++17 or later), and so do std::make_unique and the containers;
-before it, what a std::vector holds counts as allocated by one that does not know.  A wrapper of the project promises
-what malloc does where its definition is seen to call malloc; what is not seen of one may align, and is low.
+before it, what a std::vector holds counts as allocated by one that does not know.  A wrapper of the project, known by
+its name or by an attribute, promises what malloc does where its definition is seen to call malloc, or another wrapper
+that does; what is not seen of one may align, and is low.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from sharing.source.declarations import language, shown_name, source_position, s
 from sharing.source.program import Defined, Program
 
 MAX_PLACES = 6
+MAX_WRAPPED = 4  # wrappers around wrappers
 _Place = tuple[AllocationFact, str, str, int]  # the function that allocates, where, what is promised
 # Slabs of these allocators have sizes that are multiples of the alignment of any type that fits them: since Linux 5.4
 # kmalloc aligns sizes that are a power of two to themselves, and the caches between (96, 192) to their own divisor.
@@ -56,6 +58,8 @@ _CONTAINERS = ("std::vector<", "std::deque<")
 _STANDARD = re.compile(r"(?:c|gnu)\+\+(\d\w)")
 _ALIGNED_NEW = "17"
 _OLD = ("98", "03", "0x")  # C++ of before 2011
+# Others that call malloc hand on something else: what they keep in what they made.
+_NAMED_AFTER_MEMORY = re.compile(r"alloc|mem(?![a-z])", re.IGNORECASE)
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
@@ -99,13 +103,29 @@ def _before_aligned_new(standard: str) -> bool:
 
 
 def _wrappers(program: Program) -> frozenset[str]:
-    """Unqualified names of functions that are seen to hand on what malloc gives, in all their definitions."""
+    """Unqualified names of functions that are seen to hand on what malloc gives, in all their definitions.
+
+    Through others that do so as well; one that may align as well promises what its caller asks it for.
+    """
     calls: dict[str, list[set[str]]] = {}
     for defined in program.functions.values():
         rows = defined.facts.calls
-        symbols = {program.symbol(defined.unit, s) for s in rows[:: len(CALL_COLUMNS)] if s >= 0}
-        calls.setdefault(_unqualified(defined.facts.name), []).append(symbols & _C_MALLOCS)
-    return frozenset(name for name, called in calls.items() if all(called))
+        # Of a static function also the file stands in its symbol.
+        symbols = {program.symbol(defined.unit, s).partition("@")[0] for s in rows[:: len(CALL_COLUMNS)] if s >= 0}
+        calls.setdefault(_unqualified(defined.facts.name), []).append(symbols)
+    known = set(_C_MALLOCS)
+    for _ in range(MAX_WRAPPED):
+        more = {
+            name
+            for name, definitions in calls.items()
+            if name not in known
+            and _NAMED_AFTER_MEMORY.search(name)
+            and all(called & known and not any("align" in one for one in called) for called in definitions)
+        }
+        if not more:
+            break
+        known |= more
+    return frozenset(known - _C_MALLOCS)
 
 
 def _unqualified(name: str) -> str:

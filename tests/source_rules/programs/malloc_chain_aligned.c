@@ -1,0 +1,25 @@
+// As malloc_attribute.c, but it may align itself, which is seen.
+// expect: aligned-type-from-malloc low queue
+#include <stdlib.h>
+
+struct context {
+  size_t used;
+};
+
+static void *mem_block(struct context *c, size_t size) {
+  c->used += size;
+  return size > 64 ? aligned_alloc(64, size) : malloc(size + 16);
+}
+
+__attribute__((malloc)) void *mem_get(struct context *c, size_t size) { return mem_block(c, size); }
+
+struct queue {
+  _Alignas(64) long head;
+  _Alignas(64) long tail;
+};
+
+struct queue *make(struct context *c) {
+  struct queue *q = mem_get(c, sizeof(*q));
+  q->head = q->tail = 0;
+  return q;
+}
