@@ -42,7 +42,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 f"{describe(actor)}, accessed atomically by {who(atomic)}, "
                 f"straddles a line: {where}; each such access is a split lock"
             )
-        elif actor.is_lock and actor.write_heat is not Heat.COLD and _words_split(actor, start, end, line.end):
+        elif (
+            actor.is_lock
+            and actor.write_heat is not Heat.COLD
+            and _words_split(actor, start, end, line.end, line.end - line.address)
+        ):
             severity = Severity.LOW if actor.write_heat is Heat.HOT else Severity.NOTE
             if actor.kind in COMPANIONS:
                 severity = Severity.NOTE  # whoever waits there sleeps, which takes far longer than two misses
@@ -79,10 +83,13 @@ def _may_cross(access: Access, start: int, end: int, boundary: int) -> bool:
     return any(first < boundary < last for first, last in access.operands)
 
 
-def _words_split(actor: Actor, start: int, end: int, boundary: int) -> bool:
-    """Locks of one word are aligned to it; only the word group of a bigger lock can span two lines."""
+def _words_split(actor: Actor, start: int, end: int, boundary: int, line_size: int) -> bool:
+    """Locks of one word are aligned to it; only the word group of a bigger lock can span two lines.
+
+    One that is longer than a line does so wherever it stands: nothing mends that.
+    """
     word = numbers.WORD_BYTES
-    return end - start > word and boundary - start >= word and end - boundary >= word
+    return line_size >= end - start > word and boundary - start >= word and end - boundary >= word
 
 
 RULE = LineRule(
