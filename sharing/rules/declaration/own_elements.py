@@ -90,7 +90,8 @@ def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[Elements]:
         uses = ctx.uses.of_record(key)
         for member in record.facts.members:
             yield from _arrays(program, record.unit, member.type, key, uses, ctx.line_size)
-        mine = tuple(use for use in uses if use.own and use.stride == record.facts.size >= ctx.line_size)
+        size = record.facts.size
+        mine = tuple(use for use in uses if use.own and use.offset < size and use.stride == size >= ctx.line_size)
         if mine:
             yield Elements(shown_name(record.facts), key, record, mine)
 
@@ -172,7 +173,9 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
     passed = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
     few = set(_in_small_arrays(program))
     for key, record in program.records.items():
-        size, uses = record.facts.size, tuple(use for use in ctx.uses.of_record(key) if not use.new)
+        size = record.facts.size
+        # What is behind its end is an array of something else.
+        uses = tuple(use for use in ctx.uses.of_record(key) if not use.new and use.offset < size)
         if key not in passed | few and not any(use.stride == size for use in uses):
             continue
         name = shown_name(record.facts)
