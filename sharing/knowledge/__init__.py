@@ -137,6 +137,10 @@ class Knowledge:
         """What a called function does to locks: (argument, lock row, "lock", "unlock" or "init")."""
         return self._lock_calls.find(name)
 
+    def lock_releases(self, name: str) -> list[int]:
+        """Lock rows of which a called function releases one that a guard holds, see ``lock_calls``."""
+        return self._lock_calls.released_by(name)
+
     def operation(self, row_name: str, effect: str) -> str:
         """A callee name for a lock operation that is known by its row ("" no such row), see ``lock_calls``."""
         return self._lock_calls.operation(row_name, effect)

@@ -102,6 +102,20 @@ class LockCalls:
         name = f"{row_name}.{effect}"
         return name if name in self._operations else ""
 
+    def released_by(self, name: str) -> list[int]:
+        """Rows of the locks that a guard's destructor or ``unlock`` releases: which ones only the guard knows."""
+        read = self._linkage.read(name) if name.startswith("_Z") else None
+        if read is None or len(read.parts) < 2:
+            return []
+        *scope, method = read.parts
+        if method not in (f"~{scope[-1]}", "unlock"):
+            return []
+        guards = self._guards.of_qualified(self._linkage.namespaces.plain((*scope, scope[-1])))
+        if not guards:
+            return []
+        of = [guards[0].of] if guards[0].of else ["::".join(argument) for argument in read.arguments if argument]
+        return [row for row in map(self._types.find, of) if row >= 0]
+
     def _add(self, row: LockRow, number: int, call: Called | WaitCall, effect: str) -> None:
         argument = 0 if isinstance(call, str) else call.argument
         for name in functions(row, call):

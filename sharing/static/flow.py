@@ -193,6 +193,9 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     names = names_of_callees(image, callees)
     by_name = {int(callees[i]): [_Effect(r, _EFFECT[e]) for _, r, e in knowledge.lock_calls(names[i])]
                for i in knowledge.lock_callees(names)}  # fmt: skip
+    for callee, name in zip(callees.tolist(), names, strict=True):
+        if callee not in known and callee not in by_name and (rows := knowledge.lock_releases(name)):
+            by_name[callee] = [_Effect(row, UNLOCK) for row in rows]
     # What waits gives a lock back as it was.
     effects = {
         callee: [effect for effect in some if effect.effect != INIT]

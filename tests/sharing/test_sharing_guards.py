@@ -206,3 +206,31 @@ def test_in_a_function_of_very_many_uses_every_lock_is_held_all_through() -> Non
     for _ in range(MAX_USES):
         release(take(worker))
     assert guards(b) == {"lock"}
+
+
+SCOPED = """
+#include <mutex>
+#include <thread>
+static std::mutex lock, other;
+long under, behind;
+static void work() {
+  for (;;) {
+    { std::SCOPE<std::mutex> hold(lock); under++; RELEASED; }
+    behind++;
+    std::lock_guard<std::mutex> rest(other);
+  }
+}
+int main() { std::thread one(work), two(work); one.join(); two.join(); }
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+@pytest.mark.parametrize("scope", ["lock_guard", "unique_lock", "scoped_lock"])
+def test_a_guard_that_is_no_inlined_code_releases_what_it_holds(compiled: Compile, compiler: str, scope: str) -> None:
+    """Its destructor is handed the guard alone, and not the lock."""
+    released = "hold.unlock()" if scope == "unique_lock" else ""
+    path = compiled(compiler, "cc", SCOPED, "-O0", "-std=c++17", f"-DSCOPE={scope}", f"-DRELEASED={released}")
+    image = next(iter(read_images(str(path))))
+    profiler = run_passes(image, default_knowledge(), lambda names: names).profiled().profiler
+    held = {a.name: set(a.guards) for row in range(len(profiler.image.variables)) for a in profiler.actors(row)}
+    assert (held["under"], held["behind"]) == ({"lock"}, set())
