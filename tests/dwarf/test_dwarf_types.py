@@ -262,6 +262,14 @@ def test_alignas_on_a_type_is_kept(compiled):
     assert record(program, "Padded").align == 64
 
 
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_record_is_aligned_as_its_member_asks(compiled, compiler):
+    """Clang says it of the member alone.  Natural alignment is said of neither."""
+    text = "struct Apart { int a; alignas(64) int b; int c; }; struct Plain { int a; long b; };\n"
+    program = compiled(compiler, "cc", text + "Apart apart; Plain plain; int main() { return apart.b + plain.a; }")
+    assert (record(program, "Apart").align, record(program, "Plain").align) == (64, 0)
+
+
 def test_simple_template_names_are_completed(compiled):
     program = compiled("clang++-19", "cc", CXX, "-std=c++17", "-gsimple-template-names", "-Wno-invalid-offsetof")
     assert program.types.name(program["pair"].type).replace(" ", "") == "Pair<Derived::Inner,3>"

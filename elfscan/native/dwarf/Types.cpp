@@ -10,6 +10,8 @@
 
 #include "Worker.h"
 
+#include <algorithm>
+
 using namespace llvm;
 using namespace llvm::dwarf;
 
@@ -314,48 +316,54 @@ TypeRow Worker::buildRecord(UnitView &View, const Entry &E, TypeKind Kind,
   }
   SmallVector<MemberNode, 16> Members;
   if (!N.IsDeclaration) {
-    addMembers(View, E, Members, Depth, 0);
+    // Not every compiler says of the record what a member asks for.
+    N.Align = std::max(N.Align, addMembers(View, E, Members, Depth, 0));
     N.Members = Members;
   }
   return Types.intern(N);
 }
 
 /// Reads the members among the children of \p Parent.  The parts of a variant
-/// (Rust, Ada) overlap as union members do.
-void Worker::addMembers(UnitView &View, const Entry &Parent,
-                        SmallVectorImpl<MemberNode> &Members, unsigned Depth,
-                        unsigned Nesting) {
+/// (Rust, Ada) overlap as union members do.  Returns the largest alignment that
+/// a member asks for, 0 none.
+uint32_t Worker::addMembers(UnitView &View, const Entry &Parent,
+                            SmallVectorImpl<MemberNode> &Members,
+                            unsigned Depth, unsigned Nesting) {
+  uint32_t Align = 0;
   if (!Parent.Abbrev->HasChildren)
-    return;
+    return Align;
   Cursor C = View.cursor(Parent.Next);
   Entry E;
   while (!C.atEnd()) {
     if (Budget == 0) {
       problem(View.U, Parent.Offset, "types overlap; members are left out");
-      return;
+      return Align;
     }
     --Budget;
     E.Offset = C.offset();
     uint64_t Code = C.uleb();
     E.Abbrev = Code ? View.table().find(Code) : nullptr;
     if (!E.Abbrev)
-      return;
+      return Align;
     switch (E.tag()) {
     case DW_TAG_member:
     case DW_TAG_inheritance: {
       if (!View.readAttributes(C, E))
-        return;
+        return Align;
       MemberNode M;
-      if (addMember(View, E, M, Depth))
+      if (addMember(View, E, M, Depth)) {
         Members.push_back(M);
+        Align = std::max(Align, static_cast<uint32_t>(E.A.number(Alignment)));
+      }
       break;
     }
     case DW_TAG_variant_part:
     case DW_TAG_variant:
       if (!View.readAttributes(C, E))
-        return;
+        return Align;
       if (Nesting < 8)
-        addMembers(View, E, Members, Depth, Nesting + 1);
+        Align =
+            std::max(Align, addMembers(View, E, Members, Depth, Nesting + 1));
       break;
     default:
       View.table().skip(*E.Abbrev, C);
@@ -363,6 +371,7 @@ void Worker::addMembers(UnitView &View, const Entry &Parent,
     }
     skipChildren(View, *E.Abbrev, C);
   }
+  return Align;
 }
 
 bool Worker::addMember(UnitView &View, const Entry &E, MemberNode &M,

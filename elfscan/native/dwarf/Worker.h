@@ -174,9 +174,9 @@ private:
   TypeRow buildArray(UnitView &View, const Entry &E, unsigned Depth);
   TypeRow buildWrapper(UnitView &View, const Entry &E, TypeKind Kind,
                        unsigned Depth);
-  void addMembers(UnitView &View, const Entry &Parent,
-                  llvm::SmallVectorImpl<MemberNode> &Members, unsigned Depth,
-                  unsigned Nesting);
+  uint32_t addMembers(UnitView &View, const Entry &Parent,
+                      llvm::SmallVectorImpl<MemberNode> &Members,
+                      unsigned Depth, unsigned Nesting);
   bool addMember(UnitView &View, const Entry &E, MemberNode &M, unsigned Depth);
   TypeRow targetRow(UnitView &View, const Entry &E, unsigned Depth);
   NamedFunction named(UnitView &View, const FunctionAt &At);
