@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+_PROGRAMS = (ImageKind.EXECUTABLE, ImageKind.PIE)  # that have threads of their own
+MAX_FOLLOWED_BYTES = 1 << 24  # of code of which accesses behind unknown pointers are told: half a gigabyte of rows
 DECODED_SHARE = 0.9  # of the bytes of code; below, what was not seen may be most of what matters
 
 
@@ -123,7 +125,7 @@ def read_image(
         program = running.enter_context(open_program(elf, debug.symbols if debug is not None else None))
         code = _read_functions(program, kind)
         callees = _callee_names(program, code)
-        scan = _start_access(program, kind, code, callees, starter, running) if access else None
+        scan = running.enter_context(_start_access(program, kind, code, callees, debug, starter)) if access else None
 
         # 2. While they run: names, flags, variables.
         named = _read_names(program, code)
@@ -186,15 +188,14 @@ def _start_debug(
 
 
 def _start_access(
-    program: Program, kind: ImageKind, code: _Code, callees: dict[int, str], starter: Starter, running: ExitStack
+    program: Program, kind: ImageKind, code: _Code, callees: dict[int, str], debug: DebugRun | None, starter: Starter
 ) -> AccessScan:
-    from elfscan.code.accessscan import HANDLE_WRITERS, OWN_RESULTS, makes_objects, start_access
+    from elfscan.code.accessscan import known_callees, start_access
 
-    own = frozenset(address for address, name in callees.items() if name in OWN_RESULTS)
-    new = frozenset(address for address, name in callees.items() if makes_objects(name))
-    writing = frozenset(address for address, name in callees.items() if name in HANDLE_WRITERS)
-    labels = jump_labels(program, kind)
-    return running.enter_context(start_access(program, code.table, own, new, labels, writing, starter))
+    # Where debug information says what is behind pointers.
+    elsewhere = debug is not None and debug.found and kind in _PROGRAMS and code.bytes <= MAX_FOLLOWED_BYTES
+    known, labels = known_callees(callees), jump_labels(program, kind)
+    return start_access(program, code.table, known, labels, starter, elsewhere=elsewhere)
 
 
 class _Named(msgspec.Struct, frozen=True):

@@ -38,6 +38,7 @@ Table = npt.NDArray[Any]
 _PLAN_MAGIC = b"LMPLAN2\0"
 _PLAN_HEADER = struct.Struct("<8sIIQQQQQQ")
 _ABSOLUTE = 1
+_ELSEWHERE = 2
 _OWN_RESULT = 256  # of a function of the plan, beside its flags
 _NEW_RESULT = 512  # the same
 _WRITES_HANDLE = 1024  # the same
@@ -67,7 +68,8 @@ class AccessPlan:
     running thread's alone, ``new_results``: leads to a new object, ``handle_writers``: of those that write a word where
     their first argument leads to, and nothing else of their callers.  ``absolute``: immediates and 32-bit displacements
     of the code can be addresses; None: unless the file is position-independent (ET_DYN).  ``labels``: LABEL_DTYPE,
-    branches of a kernel that static keys switch.
+    branches of a kernel that static keys switch.  ``elsewhere``: all accesses behind pointers are wanted too,
+    wherever these come from.
     """
 
     arch: str
@@ -83,6 +85,7 @@ class AccessPlan:
     new_results: frozenset[int] = frozenset()
     handle_writers: frozenset[int] = frozenset()
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -168,9 +171,8 @@ def encode_plan(plan: AccessPlan) -> bytes:
         slots,
         plan.labels,
     ]
-    header = _PLAN_HEADER.pack(
-        _PLAN_MAGIC, machine.decoder, _ABSOLUTE if absolute else 0, *(len(part) for part in parts)
-    )
+    flags = (_ABSOLUTE if absolute else 0) | (_ELSEWHERE if plan.elsewhere else 0)
+    header = _PLAN_HEADER.pack(_PLAN_MAGIC, machine.decoder, flags, *(len(part) for part in parts))
     return b"".join([header, *(part.tobytes() for part in parts)])
 
 

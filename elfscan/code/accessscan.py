@@ -6,6 +6,7 @@ is ``accessplan``'s, with the helper behind it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -144,18 +145,35 @@ class AccessScan:
         )
 
 
+class KnownCallees(msgspec.Struct, frozen=True):
+    """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), and
+    of HANDLE_WRITERS."""
+
+    own_results: frozenset[int] = frozenset()
+    new_results: frozenset[int] = frozenset()
+    handle_writers: frozenset[int] = frozenset()
+
+
+def known_callees(names: Mapping[int, str]) -> KnownCallees:
+    """Those among functions of these names, by address."""
+    return KnownCallees(
+        frozenset(address for address, name in names.items() if name in OWN_RESULTS),
+        frozenset(address for address, name in names.items() if makes_objects(name)),
+        frozenset(address for address, name in names.items() if name in HANDLE_WRITERS),
+    )
+
+
 def start_access(
     program: Program,
     functions: Array,
-    own_results: frozenset[int],
-    new_results: frozenset[int] = frozenset(),
+    known: KnownCallees,
     labels: Array | None = None,
-    handle_writers: frozenset[int] = frozenset(),
     starter: Starter = ToolJob,
+    *,
+    elsewhere: bool = False,
 ) -> AccessScan:
-    """Start the scan of a program; ``own_results``: addresses of functions of OWN_RESULTS, ``new_results`` of those
-    that make objects (``makes_objects``), ``handle_writers`` of those of HANDLE_WRITERS, ``labels``: branches that
-    static keys switch (``jumplabels``).
+    """Start the scan of a program; ``labels``: branches that static keys switch (``jumplabels``), ``elsewhere`` as of
+    ``AccessPlan``.
 
     Raises LinemateError when the helper cannot be run at all.
     """
@@ -187,10 +205,11 @@ def start_access(
         slots=program.linkage.slots,
         absolute=program.absolute,
         descriptors=program.linkage.descriptors,
-        own_results=own_results,
-        new_results=new_results,
-        handle_writers=handle_writers,
+        own_results=known.own_results,
+        new_results=known.new_results,
+        handle_writers=known.handle_writers,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
+        elsewhere=elsewhere,
     )
     size = sum(part[2] for part in code)
     scan = start_scan(

@@ -27,14 +27,16 @@ _FRAME = np.uint64((WORD_HOLDER | OWN_FRAME << WORD_NUMBER_BITS | WHOLE_ARGUMENT
 def words_apart(behind: Behind) -> Behind:
     """``behind`` as the scanner told it, in tables of their own what is behind words, and what objects are given."""
     sites, of_word = behind.sites, _is_word(behind.sites["target"])
+    nowhere = sites["target"] == HELD
     args, arg_of_word = behind.args, _is_word(behind.args["value"])
     arg_of_word &= behind.args["value"].astype(np.uint64) & _FRAME != _FRAME
     stored = behind.held["variable"] & HELD != 0
     return msgspec.structs.replace(
         behind,
-        sites=sites[~of_word],
+        sites=sites[~of_word & ~nowhere],
         args=args[~arg_of_word],
         held=behind.held[~stored & ~_is_word(behind.held["what"])],
+        elsewhere=sites[nowhere],
         word_sites=sites[of_word],
         word_args=args[arg_of_word],
         stored=behind.held[stored & ~_is_word(behind.held["variable"])],

@@ -78,6 +78,11 @@ class DebugRun:
     def __enter__(self) -> Self:
         return self
 
+    @property
+    def found(self) -> bool:
+        """Whether there is debug information to be read."""
+        return self._job is not None
+
     def __exit__(self, *_: object) -> None:
         if self._job is not None:
             self._job.close()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from elfscan.debug.demangle import demangle
+from linemate.auditing.recordplaces import read_places
 from linemate.auditing.recordtypes import read_records
 from linemate.options import AuditOptions, CheckOptions
 from sharing.basics.target import target_of
@@ -93,7 +94,11 @@ def audit_image(
     counts: dict[str, int] = {}
     notes: list[str] = []
     trust: list[str] = []
-    how = dataclasses.replace(how, read_records=functools.partial(read_records, image, options.debug_file))
+    how = dataclasses.replace(
+        how,
+        read_records=functools.partial(read_records, image, options.debug_file),
+        read_places=functools.partial(read_places, image) if len(image.behind.elsewhere) else None,
+    )
     passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads)
     result = judge_passes(passes, how)
     if runs.executions is not None:

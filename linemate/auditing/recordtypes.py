@@ -21,7 +21,7 @@ def read_records(image: Image, debug_file: str | None, names: Sequence[str]) -> 
         return nothing
     try:
         for again in read_images(image.path, debug_file=debug_file, records=tuple(names), access=False):
-            return NamedTypes(again.types, again.files)
+            return NamedTypes(again.types, again.files, again.pointers)
     except (LinemateError, OSError):
         pass
     return nothing

@@ -7,20 +7,34 @@ rules of lines say: an object on the heap is at an address of which only the ali
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
+from collections.abc import Callable
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from sharing.judge import positions
-from sharing.judge.passes import Profiled
+from sharing.judge.passes import Passes, Profiled
+from sharing.knowledge import Knowledge
+from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
-from sharing.model.image import ALLOCATED
+from sharing.model.image import ALLOCATED, Image, SiteFlag
 from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.static import correlate, flow
-from sharing.static.handedobjects import told_apart
+from sharing.static.callgraph import kinds_apart
+from sharing.static.correlate import Accesses
+from sharing.static.handedobjects import handed, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
+from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 
 MOST = Severity.MEDIUM  # who else has the pointer is not known
+MOST_BESIDE_LOCK = Severity.LOW  # of records: who does without the lock what others do under it is not certain
+
+
+Rows = npt.NDArray[np.bool_]
+Choice = Callable[[Image, Accesses, Knowledge], Rows]
 
 
 class OnHeap(msgspec.Struct, frozen=True):
@@ -29,32 +43,113 @@ class OnHeap(msgspec.Struct, frozen=True):
     drafts: list[Draft]
     profiled: Profiled
     context: Context
+    records: tuple[HeapRecord, ...] = ()  # the objects that were judged one by one
 
 
-def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], read: ReadRecords) -> OnHeap | None:
+class Reading(msgspec.Struct, frozen=True):
+    """What debug information is asked: records by name, and what instructions reach where that was read."""
+
+    records: ReadRecords
+    reached: Reached | None = None
+
+
+def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], reading: Reading) -> OnHeap | None:
     """What the rules say of them; None where the image has none.  ``lines``: bytes of a line, and of a pair of them."""
     passes = profiled.passes
     entries = [root.function for root in passes.calls.roots if root.function >= 0 and root.name != "main"]
     told = told_apart(passes.image, passes.knowledge, entries)
     records = heap_records(told, passes.calls, passes.demangle)
+    if reading.reached is not None:
+        records = with_types(told, records, reading.reached)
     if not records:
         return None
-    image, by_name = heap_image(told, records, read)
-    if not by_name:
+    image, by_name = heap_image(told, records, reading.records)
+    joined = _passes_on(profiled, image) if by_name else None
+    if joined is None:
         return None
+    context = joined.context(*lines)
+    passes = joined.passes
+    drafts = positions.run(joined.profiler, passes.accesses, joined.table, context, rules, limits=True)
+    drafts = [_worded(d, by_name) for d in drafts if _is_of_members(d) or _is_of_elements(d)]
+    return OnHeap(drafts, joined, context, tuple(records))
+
+
+def of_records(
+    profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], reading: Reading, known: OnHeap | None
+) -> OnHeap | None:
+    """The same of records that pointers lead to by their types, one of each for all; ``known``: what is said."""
+    passes = profiled.passes
+    if reading.reached is None:
+        return None
+    found = record_image(passes.image, reading.reached, reading.records, known.records if known is not None else ())
+    joined = _passes_on(profiled, found.image, _synchronised) if found is not None else None
+    if found is None or joined is None:
+        return None
+    any_two = joined.context(*lines)
+    of_two_kinds = dataclasses.replace(any_two, concurrent=kinds_apart(passes.calls))
+    apart = _Apart(passes, found)
+    said = {_pair(draft) for draft in known.drafts} if known is not None else set()
+    drafts: list[Draft] = []
+    for context, is_shared in ((of_two_kinds, _has_synchronised), (any_two, _shared_by_intent)):
+        every = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, rules, limits=True)
+        fresh = [draft for draft in every if _is_of_members(draft) and is_shared(draft) and _pair(draft) not in said]
+        said |= {_pair(draft) for draft in fresh}
+        drafts += [_of_any(draft) for draft in fresh if not apart.have_own(draft)]
+    return OnHeap(drafts, joined, any_two)
+
+
+class _Apart:
+    """Threads that are handed objects of their own, by what starts them."""
+
+    def __init__(self, passes: Passes, records: RecordObjects) -> None:
+        given: dict[int, set[int | None]] = defaultdict(set)
+        for one in handed(passes.image, passes.knowledge):
+            given[one.entry].add(None if one.stride else one.data)
+        self._objects: dict[str, list[tuple[int, set[int]]]] = defaultdict(list)  # by record: (mask of a root, objects)
+        functions = passes.image.functions["address"]
+        for at, root in enumerate(passes.calls.roots):
+            record = records.entries.get((root.function, 0)) if root.function >= 0 else None
+            data = given.get(int(functions[root.function]), {None}) if record is not None else {None}
+            objects = {one for one in data if one is not None}
+            if record is not None and len(objects) == len(data):
+                self._objects[record].append((1 << at, objects))
+
+    def have_own(self, draft: Draft) -> bool:
+        """Whether all threads that use the two are handed the record, and no two kinds of them the same object."""
+        known = self._objects.get(draft.actors[0].owner, [])
+        mask = draft.actors[0].mask() | draft.actors[1].mask()
+        mine = [objects for root, objects in known if mask & root]
+        covered = sum(root for root, _ in known)
+        return len(mine) > 1 and not mask & ~covered and len(set().union(*mine)) == sum(map(len, mine))
+
+
+def _synchronised(image: Image, accesses: Accesses, knowledge: Knowledge) -> Rows:
+    """Which accesses are to objects with something in them that is made for several threads."""
+    marked = (accesses.sites["flags"] & SiteFlag.ATOMIC != 0) | (accesses.lock >= 0)
+    chosen = set(accesses.variable[marked].tolist())
+    for row in set(accesses.variable.tolist()) - chosen:
+        leaves = image.types.flatten(int(image.variables["type"][row]))
+        if any(leaf.is_atomic or any(knowledge.atomic_types.find(n) >= 0 for n in leaf.via) for leaf in leaves):
+            chosen.add(row)
+    return among(accesses.variable, np.array(sorted(chosen), np.int64))
+
+
+def _passes_on(profiled: Profiled, image: Image, chosen: Choice | None = None) -> Profiled | None:
+    """The passes on an image of objects that were laid out behind the variables; None where nobody uses these.
+
+    ``chosen``: which accesses are looked at.
+    """
+    passes = profiled.passes
     locks = flow.lock_calls(image, passes.knowledge)
     sites = correlate.all_sites(image, passes.knowledge)
     every = correlate.collect_accesses(image, passes.calls, sites, locks.events)
-    first = len(passes.image.variables)
-    mine = every.take(every.variable >= first)
-    heap = dataclasses.replace(passes, image=image, locks=locks, sites=sites, accesses=mine, limits=profiled.limits)
+    mine = every.take(every.variable >= len(passes.image.variables))
+    if chosen is not None:
+        mine = mine.take(np.flatnonzero(chosen(image, mine, passes.knowledge)))
     if not len(mine.sites):
         return None
-    joined = heap.profiled()
-    context = joined.context(*lines)
-    drafts = positions.run(joined.profiler, mine, joined.table, context, rules, limits=True)
-    drafts = [_worded(d, by_name) for d in drafts if _is_of_members(d) or _is_of_elements(d)]
-    return OnHeap(drafts, joined, context)
+    heap = dataclasses.replace(passes, image=image, locks=locks, sites=sites, accesses=mine, limits=profiled.limits)
+    return heap.profiled()
 
 
 def _is_of_members(draft: Draft) -> bool:
@@ -72,6 +167,29 @@ def _is_of_elements(draft: Draft) -> bool:
     """Whether it says that threads disturb each other, each in an element of its own of one array."""
     (first, *more) = draft.actors
     return draft.verdict is Verdict.FALSE_SHARING and not more and first.section == ALLOCATED
+
+
+def _pair(draft: Draft) -> frozenset[str]:
+    return frozenset(actor.name for actor in draft.actors[:2])
+
+
+def _has_synchronised(draft: Draft) -> bool:
+    """Whether one of the two is made for several threads: else the object may go from thread to thread."""
+    return any(map(positions.is_synchronised, draft.actors[:2]))
+
+
+def _shared_by_intent(draft: Draft) -> bool:
+    """The same of what threads of one kind may do, each of which may have an object of its own."""
+    return positions.object_shared_by_intent(draft.actors[:2])
+
+
+def _of_any(draft: Draft) -> Draft:
+    most = MOST_BESIDE_LOCK if any(actor.is_lock for actor in draft.actors[:2]) else MOST
+    return dataclasses.replace(
+        draft,
+        severity=min(draft.severity, most, key=lambda severity: severity.rank),
+        evidence=(*draft.evidence, "one object stands for all of this type: that threads use one is not certain"),
+    )
 
 
 def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:

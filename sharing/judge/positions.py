@@ -147,7 +147,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     share = len(met.shifts) / possible
     steps = 0 if share >= numbers.LIKELY else 1 if share >= numbers.UNLIKELY else 2
     elements = draft.verdict is Verdict.FALSE_SHARING and len(draft.actors) == 1  # of one array, for each thread
-    if first.name == ALLOCATED and not elements and not _object_shared_by_intent(draft.actors[:2]):
+    if first.name == ALLOCATED and not elements and not object_shared_by_intent(draft.actors[:2]):
         steps += 1  # there may be an object for each thread
     if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
         steps += 1  # nothing here is known to straddle
@@ -176,14 +176,14 @@ def if_they_meet(finding: Finding) -> Severity | None:
     return Severity.MEDIUM if finding.severity is Severity.NOTE else Severity.HIGH
 
 
-def _object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
+def object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
     """Both are, or one is only read, which needs no synchronisation, beside an atomic or a lock of the same object."""
-    if all(_is_synchronised(a) or a.is_volatile for a in pair):
+    if all(is_synchronised(a) or a.is_volatile for a in pair):
         return True
-    return any(map(_is_synchronised, pair)) and all(_is_synchronised(a) or a.write_heat is Heat.COLD for a in pair)
+    return any(map(is_synchronised, pair)) and all(is_synchronised(a) or a.write_heat is Heat.COLD for a in pair)
 
 
-def _is_synchronised(actor: Actor) -> bool:
+def is_synchronised(actor: Actor) -> bool:
     return actor.is_lock or actor.role is Role.ATOMIC or any(a.atomic for a in actor.accesses)
 
 

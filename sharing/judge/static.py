@@ -14,7 +14,7 @@ import numpy as np
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
 from sharing.judge.findings import finding_of
-from sharing.judge.heap import on_heap
+from sharing.judge.heap import OnHeap, Reading, of_records, on_heap
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedy import Style
@@ -28,6 +28,7 @@ from sharing.rules.line.base import Context, Draft, LineRule, Span, by_threads
 from sharing.static import callgraph, correlate, flow
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
+from sharing.static.recordobjects import ReadPlaces, reached_records
 
 MAX_THREAD_NAMES = 6
 
@@ -38,7 +39,8 @@ class JudgeOptions:
 
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     ``edits``: look for edits, which takes longer than everything else where types are known.
-    ``read_records``: debug information of records by name, for objects on the heap.
+    ``read_records``: debug information of records by name, for objects on the heap; ``read_places``: which records
+    instructions reach.
     ``every_pair``: where only positions are known, pairs that one edit would part stand each for itself.
     """
 
@@ -51,6 +53,7 @@ class JudgeOptions:
     assume_threads: bool = False
     edits: bool = True
     read_records: ReadRecords | None = None  # None: objects on the heap are not judged
+    read_places: ReadPlaces | None = None  # None: nor are they by the types of pointers
     every_pair: bool = False
 
 
@@ -139,15 +142,28 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
 def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -> tuple[list[Finding], int]:
     """Findings on objects of the heap, and how many are below the asked severity."""
     assert options.read_records is not None
-    found = on_heap(profiled, rules, (options.line_size, options.pair_size), options.read_records)
-    if found is None:
-        return [], 0
-    profiler, image = found.profiled.profiler, found.profiled.passes.image
+    lines = (options.line_size, options.pair_size)
+    passes = profiled.passes
+    read = options.read_places
+    reached = reached_records(passes.image, passes.calls, read) if read is not None else None
+    reading = Reading(options.read_records, reached)
+    found = [on_heap(profiled, rules, lines, reading)]
+    found.append(of_records(profiled, rules, lines, reading, found[0]))
+    findings: list[Finding] = []
+    hidden = 0
+    for heap in found:
+        if heap is not None:
+            merged = merge(heap.drafts)
+            made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
+            findings += _findings_of(made, heap, options)
+            hidden += len(merged) - len(made)
+    return findings, hidden
+
+
+def _findings_of(drafts: list[Draft], heap: OnHeap, options: JudgeOptions) -> list[Finding]:
+    profiler, image = heap.profiled.profiler, heap.profiled.passes.image
     style = Style(options.line_size, image.kind, options.macro)
-    merged = merge(found.drafts)
-    made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
-    findings = [finding_of(d, profiler, found.context, style, image, edits=options.edits) for d in made]
-    return findings, len(merged) - len(made)
+    return [finding_of(d, profiler, heap.context, style, image, edits=options.edits) for d in drafts]
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:

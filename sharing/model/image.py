@@ -314,6 +314,8 @@ class Behind(msgspec.Struct, frozen=True):
     ``word_sites`` and ``word_args`` are the same behind words of what a function's own arguments point to, and
     ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.  ``passed`` is what is in
     words on the stack of which a call is handed the address: ``variable`` is the word of an argument of that call.
+    ``elsewhere`` are all accesses behind pointers, where debug information may know more of these: those rows have no
+    target.
     """
 
     sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
@@ -323,6 +325,7 @@ class Behind(msgspec.Struct, frozen=True):
     word_args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     stored: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     passed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    elsewhere: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
 
 
 class Given(msgspec.Struct, frozen=True):

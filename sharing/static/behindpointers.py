@@ -11,8 +11,9 @@ from sharing.model.image import AccessKind, Image
 from sharing.static.callgraph import CallGraph
 
 NOTE = (
-    "only variables in static storage are judged, and single objects that a static pointer leads to from before "
-    "threads start, or that threads are handed; what threads use behind other pointers a profile shows: "
+    "only variables in static storage are judged, single objects that a static pointer leads to from before threads "
+    "start, or that threads are handed, and by debug information atomics and locks in records; what else threads use "
+    "behind pointers a profile shows: "
     "linemate record -- COMMAND, then audit --samples"
 )
 

@@ -6,8 +6,8 @@ estimates for ranking (``frequency``) and are never presented as measured.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import msgspec
 import numpy as np
@@ -89,6 +89,12 @@ class CallGraph:
 
     def root_names(self, mask: int) -> tuple[str, ...]:
         return tuple(dict.fromkeys(r.name for i, r in enumerate(self.roots) if mask >> i & 1))
+
+
+def kinds_apart(calls: CallGraph) -> Callable[[int, int], bool]:
+    """``concurrent`` of threads with different entries alone."""
+    others = tuple(mask & ~(1 << i) for i, mask in enumerate(calls.meets))
+    return replace(calls, meets=others).concurrent
 
 
 def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -> CallGraph:

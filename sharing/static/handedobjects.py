@@ -49,13 +49,13 @@ class Handed(msgspec.Struct, frozen=True):
 def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()) -> Told:
     """``entries``: rows of the functions that threads begin with, whose arguments are each thread's own."""
     image = _own_elements(image, entries)
-    handed = _handed(image, knowledge)
-    several = _of_several(image, handed)
+    given = handed(image, knowledge)
+    several = _of_several(image, given)
     args = image.behind.args
-    for one in handed:
+    for one in given:
         if one.entry in several:
             args = args[(args["ip"] != np.uint64(one.ip)) | (args["arg"] != one.argument)]
-    alone = [one for one in handed if one.entry not in several]
+    alone = [one for one in given if one.entry not in several]
     words = behind_words(image, _one_object(image, alone))
     args = _by_ip(args, words.args)
     sites = through_starts(dataclasses.replace(image, args=np.concatenate([image.args, args])), knowledge)
@@ -93,7 +93,8 @@ def _own_elements(image: Image, entries: Collection[int]) -> Image:
     return dataclasses.replace(image, behind=behind)
 
 
-def _handed(image: Image, knowledge: Knowledge) -> list[Handed]:
+def handed(image: Image, knowledge: Knowledge) -> list[Handed]:
+    """What functions are handed by calls that start threads with them, or call them back."""
     found = handovers(image, knowledge, np.concatenate([image.args, image.behind.args]))
     return [
         Handed(

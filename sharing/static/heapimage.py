@@ -20,6 +20,7 @@ from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
     HELD_OFFSET_BITS,
+    POINTER_DTYPE,
     VARIABLE_DTYPE,
     Given,
     Image,
@@ -43,6 +44,7 @@ class NamedTypes(msgspec.Struct, frozen=True):
 
     types: TypeTable
     files: tuple[str, ...]
+    pointers: Table = msgspec.field(default_factory=lambda: np.zeros(0, POINTER_DTYPE))  # arguments that lead to them
 
 
 ReadRecords = Callable[[Sequence[str]], NamedTypes]  # by their names, as far as debug information has them
@@ -65,7 +67,7 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
     wanted = sorted({record.type for record in records if record.type})
     named = read(wanted) if wanted else NamedTypes(TypeTable(), ())
     objects = [found for record in records if (found := _object(told, record, named.types)) is not None]
-    types = _Types(image.types, named)
+    types = JoinedTypes(image.types, named)
     address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
     variables = np.zeros(len(objects), VARIABLE_DTYPE)
     sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
@@ -133,11 +135,11 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     """The record with its layout; None where it is an array, of which each thread may have an element or not."""
     rows = np.concatenate([told.image.behind.sites, told.sites])
     rows = rows[among(holders(rows["target"]), np.array([record.pointer, *record.calls], np.uint64))]
-    type_row = _row_named(types, record)
+    type_row = row_named(types, record.type)
     size = types.size(type_row) if type_row >= 0 else 0
     strided = rows[(rows["flags"] & SiteFlag.INDEXED != 0) & (rows["stride"] > 0)]
     if type_row >= 0 and record.size < 2 * size and size not in set(strided["stride"].tolist()):
-        alignment = max(record.alignment, types[type_row].align)
+        alignment = max(record.alignment, types.alignment(type_row))
         return _Object(record, type_row, size, sized=True, alignment=alignment)
     if not len(rows):
         return None
@@ -156,18 +158,18 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     return _Object(record, -1, size, bool(record.size), alignment, begin, is_array=bool(len(own)))
 
 
-def _row_named(types: TypeTable, record: HeapRecord) -> int:
+def row_named(types: TypeTable, name: str) -> int:
     """The record that the name means, -1 where none or several have it."""
     found = set()
-    for row in range(len(types)) if record.type else ():
-        if types[row].name == record.type:
+    for row in range(len(types)) if name else ():
+        if types[row].name == name:
             core, _, _ = types.strip(row)
             if core >= 0 and types[core].kind in RECORD_KINDS and types[core].members and types[core].size > 0:
                 found.add(core)
     return found.pop() if len(found) == 1 else -1
 
 
-class _Types:
+class JoinedTypes:
     """Types of two tables as one: all of the first, and what is asked of the second."""
 
     def __init__(self, first: TypeTable, second: NamedTypes) -> None:

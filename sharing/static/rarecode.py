@@ -22,6 +22,7 @@ from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static import rarefunctions
 from sharing.static.administration import administrators, called_by_seldom_code
 from sharing.static.callees import function_at, functions_called
+from sharing.static.everysite import every_site, with_sites
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
 from sharing.static.foreign import calls_that_sleep
@@ -75,7 +76,7 @@ def with_rarity(image: Image) -> Image:
     4. what functions set that read options or the environment; 5. code behind a variable that it alone sets
     (``firstuse``); 6. writes of data that is declared to be hardly ever written.
     """
-    calls, sites = image.calls, image.sites
+    calls, sites = image.calls, every_site(image)
     if not len(image.functions):
         return image
     table = _table()
@@ -120,12 +121,12 @@ def with_rarity(image: Image) -> Image:
         functions = functions.copy()
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
     once = first_uses(image, functions)
-    seldom_sites |= _between(sites["ip"], once) | _writes_declared_rare(image, table.read_mostly_sections)
+    seldom_sites |= _between(sites["ip"], once)
+    seldom_sites[: len(image.sites)] |= _writes_declared_rare(image, table.read_mostly_sections)
     seldom_calls |= _between(calls["ip"], once)
     seldom_calls &= ~calls_that_sleep(image)  # a loop that also tells of errors sleeps all the same
-    found = dataclasses.replace(
-        image, functions=functions, sites=_raised(sites, seldom_sites), calls=_raised(calls, seldom_calls)
-    )
+    found = with_sites(image, _raised(sites, seldom_sites))
+    found = dataclasses.replace(found, functions=functions, calls=_raised(calls, seldom_calls))
     return _marked(found, called_by_seldom_code(found, found.calls))
 
 
@@ -135,8 +136,8 @@ def _marked(image: Image, rows: Rows) -> Image:
         return image
     functions = image.functions.copy()
     functions["flags"][rows] |= np.uint32(FunctionFlag.COLD)
-    sites, calls = (_raised(table, among(table["function"], rows)) for table in (image.sites, image.calls))
-    return dataclasses.replace(image, functions=functions, sites=sites, calls=calls)
+    sites, calls = (_raised(table, among(table["function"], rows)) for table in (every_site(image), image.calls))
+    return dataclasses.replace(with_sites(image, sites), functions=functions, calls=calls)
 
 
 def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:

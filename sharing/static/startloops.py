@@ -19,6 +19,7 @@ from sharing.model.arrays import among, distinct, union
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
+from sharing.static.everysite import every_site, with_sites
 from sharing.static.executions import in_loop
 
 Bools = npt.NDArray[np.bool_]
@@ -48,11 +49,9 @@ def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
         found: Bools = inside & among(_loop(mirrors, rows), loops)
         return found | (~inside & among(rows["function"], starters))
 
-    return dataclasses.replace(
-        image,
-        sites=_raised(image.sites, seldom(image.sites)),
-        calls=_raised(calls, seldom(calls) & ~starts),
-    )
+    sites = every_site(image)
+    found = with_sites(image, _raised(sites, seldom(sites)))
+    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~starts))
 
 
 def _with_wrappers(image: Image, starts: Bools) -> tuple[Bools, npt.NDArray[np.int64]]:

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from elfscan.code.accessplan import ScanResult, start_scan
-from sharing.model.image import HELD_OFFSET_BITS, AccessKind, Table
+from sharing.model.image import HELD, HELD_OFFSET_BITS, AccessKind, Table
 from tests.access.conftest import Build
 from tests.access.elfplan import Elf, read_elf
 
@@ -75,3 +75,18 @@ def test_a_number_from_memory_is_an_index_and_no_pointer(held: tuple[Elf, ScanRe
     targets = of(elf, result.sites, "indexed")
     assert [t for t in targets["target"].tolist() if at <= t < at + size] == [at]
     assert set(targets["stride"][targets["target"] == at].tolist()) == {8}
+
+
+def test_all_accesses_behind_pointers_where_they_are_asked_for(build: Build) -> None:
+    """Those of which nothing is known too, without a target; none unless they are asked for."""
+    elf = read_elf(build("gcc-x86-64", "shared/held.c", "-O2", "-fno-inline"))
+    usual = start_scan(elf.plan).result().behind
+    every = start_scan(dataclasses.replace(elf.plan, elsewhere=True)).result().behind
+    nowhere = every[every["target"] == HELD]
+    assert (usual["target"] != HELD).all()
+    assert len(every) == len(usual) + len(nowhere)
+    assert of(elf, nowhere, "count")["kind"].tolist() == [AccessKind.RMW]
+    assert of(elf, nowhere, "count_next")["kind"].tolist() == [AccessKind.LOAD, AccessKind.RMW]
+    assert of(elf, usual, "count_next")["kind"].tolist() == [AccessKind.LOAD], (
+        "what the next pointer leads to is unknown"
+    )

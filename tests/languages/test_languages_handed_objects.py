@@ -48,8 +48,8 @@ PLAIN = {
 STATIC = "static struct pool shared __attribute__((aligned(64))); struct pool *pool = &shared;"
 
 
-def found(folder: Path, **changed: str) -> list[Finding]:
-    """What is said of members of the object in the program with these parts."""
+def found(folder: Path, *, types: bool = True, **changed: str) -> list[Finding]:
+    """What is said of members of the object in the program with these parts; ``types``: with debug information."""
     if shutil.which("gcc") is None:
         pytest.skip("no gcc: Debian's package has its name")
     text = PROGRAM
@@ -58,7 +58,8 @@ def found(folder: Path, **changed: str) -> list[Finding]:
     source = folder / "handed.c"
     source.write_text(text)
     program = source.with_suffix("")
-    subprocess.run(["gcc", "-O2", "-pthread", "-g", str(source), "-o", str(program)], check=True)
+    flags = ["-O2", "-pthread", *(["-g"] if types else [])]
+    subprocess.run(["gcc", *flags, str(source), "-o", str(program)], check=True)
     findings = audit(AuditOptions(binary=str(program))).findings
     return [f for f in findings if f.rule == "independent-writers" and f.severity.rank >= Severity.MEDIUM.rank]
 
@@ -75,12 +76,18 @@ def test_locks_that_threads_take_around_a_static_object(tmp_path: Path, lock: st
 
 
 def test_members_of_a_new_object_that_two_threads_are_handed(tmp_path: Path) -> None:
-    (finding,) = found(tmp_path)
+    (finding,) = found(tmp_path, types=False)
     assert [p.name.rpartition("+")[2] for p in finding.participants[:2]] == ["0x8", "0x10"]
     assert finding.severity is Severity.MEDIUM
     assert "3 of the 4 offsets" in finding.message
     words = " ".join(e.text for e in finding.evidence)
     assert "the argument of produce and consume leads to, made by malloc in main" in words
+
+
+def test_the_object_has_the_type_of_the_argument(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path)
+    assert {p.name for p in finding.participants[:2]} == {"struct pool.in", "struct pool.out"}
+    assert "the argument of produce and consume leads to" in " ".join(e.text for e in finding.evidence)
 
 
 def test_not_members_that_are_a_line_apart(tmp_path: Path) -> None:
@@ -113,5 +120,12 @@ def test_not_where_entries_may_have_objects_of_their_own(tmp_path: Path, objects
         "#define START(object, entry) pthread_create(threads + used++, 0, entry, object);\n"
     )
     one = {"OBJECTS": f"{macros}struct pool *pool = NEW;", "STARTS": "START(pool, produce) START(pool, consume)"}
-    assert found(tmp_path, **one) != []
-    assert found(tmp_path, OBJECTS=macros + objects, STARTS=starts) == []
+    assert found(tmp_path, types=False, **one) != []
+    assert found(tmp_path, types=False, OBJECTS=macros + objects, STARTS=starts) == []
+
+
+def test_not_by_its_type_where_all_entries_have_objects_of_their_own(tmp_path: Path) -> None:
+    objects = "struct pool *pool = malloc(sizeof *pool), *other = malloc(sizeof *pool);"
+    starts = "pthread_create(threads, 0, produce, pool); pthread_create(threads + 1, 0, consume, OTHER);"
+    assert found(tmp_path, OBJECTS=objects, STARTS=starts.replace("OTHER", "other")) == []
+    assert found(tmp_path, OBJECTS=objects, STARTS=starts.replace("OTHER", "pool")) != []

@@ -90,7 +90,10 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   const Value &V = E.Where;
   bool IsParam = V.Kind == ValueKind::Param;
   bool IsBehind = V.Kind == ValueKind::Pointee;
-  if (!IsParam && !IsBehind && (!V.isNumber() || !V.IsAddress))
+  // What is added to a pointer that is not known makes a series of it.
+  bool IsUnknown = P.Elsewhere && (V.Kind == ValueKind::Unknown ||
+                                   (V.isNumber() && !V.IsAddress && V.Stride));
+  if (!IsParam && !IsBehind && !IsUnknown && (!V.isNumber() || !V.IsAddress))
     return;
   uint8_t Flags = 0;
   uint32_t Size = M.Size, Stride = IsBehind ? V.givenApart() : V.apart();
@@ -120,6 +123,12 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
   if (changesBits(O, M))
     Flags |= SiteFlag::Bitmap;
   bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;
+  // What a store exclusive ends is one access, that one's.
+  if ((IsUnknown || (P.Elsewhere && (IsParam || IsBehind))) && !LoadExclusive)
+    Out->Behind.push_back({O.Ip, uint64_t(HeldBit), Current.Row, Size, 0, Order,
+                           uint8_t(M.Kind), Flags, LoopDepth, Rarity});
+  if (IsUnknown)
+    return;
   if (IsParam) {
     if (V.Arg >= MaxParam || V.Base >= MaxParamOffset ||
         V.Base <= -MaxParamOffset)

@@ -23,6 +23,7 @@ namespace {
 
 constexpr char PlanMagic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '2', '\0'};
 constexpr uint32_t AbsoluteFlag = 1;
+constexpr uint32_t ElsewhereFlag = 2;
 
 struct PlanHeader {
   char Magic[8];
@@ -132,6 +133,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
     return "the plan's tables do not match its header";
   Machine = Arch(Head[0].Arch);
   Absolute = Head[0].Flags & AbsoluteFlag;
+  Elsewhere = Head[0].Flags & ElsewhereFlag;
 
   if (auto Why = locate(RawCode, File, "code", Code))
     return Why;

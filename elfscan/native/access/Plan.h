@@ -88,6 +88,8 @@ public:
   Arch Machine = Arch::X86_64;
   /// Absolute immediates and displacements can be addresses (not PIE).
   bool Absolute = false;
+  /// All accesses behind pointers are wanted too, wherever these come from.
+  bool Elsewhere = false;
   std::vector<Bytes> Code;
   std::vector<Bytes> Constants;
   std::vector<Range> Data;

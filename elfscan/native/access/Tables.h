@@ -146,7 +146,8 @@ struct Tables {
   std::vector<ZeroRangeRow> ZeroRanges;
   std::vector<KeptRow> Kept;
   std::vector<BlockRow> Blocks;   ///< with a site or a call, if not all alike
-  std::vector<SiteRow> Behind;    ///< targets are Values of kind Pointee
+  std::vector<SiteRow> Behind;    ///< targets are Values of kind Pointee;
+                                  ///< HeldBit alone: all of Plan::Elsewhere
   std::vector<ArgRow> BehindArgs; ///< the same: addresses that are handed on
   std::vector<HeldRow> Held;
   std::vector<uint64_t> AddressTaken;

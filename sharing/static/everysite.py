@@ -1,0 +1,25 @@
+"""Accesses to static storage and behind pointers as one table, for what is asked of their places in code alone.
+
+Owns the way there and back.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+import numpy as np
+
+from sharing.model.image import Image, Table
+
+
+def every_site(image: Image) -> Table:
+    """Those to static storage, then those of ``Behind.elsewhere``."""
+    behind = image.behind.elsewhere
+    return np.concatenate([image.sites, behind]) if len(behind) else image.sites
+
+
+def with_sites(image: Image, sites: Table) -> Image:
+    """The image with these, in the same order."""
+    behind = msgspec.structs.replace(image.behind, elsewhere=sites[len(image.sites) :])
+    return dataclasses.replace(image, sites=sites[: len(image.sites)], behind=behind)

@@ -1,0 +1,350 @@
+"""Objects behind pointers by the types that debug information gives these: one of each record stands for all.
+
+Owns which records are looked at so, and an image of one object of each with the accesses and calls that reach it.
+What an instruction reaches is read by the caller; which objects are known one by one is ``heaprecords``'s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from sharing.basics.geometry import round_up
+from sharing.model.arrays import among
+from sharing.model.image import (
+    ALLOCATED,
+    ARG_DTYPE,
+    HEAP_ALIGNMENT,
+    SITE_DTYPE,
+    VARIABLE_DTYPE,
+    AccessKind,
+    ArgKind,
+    Image,
+    Section,
+    SectionKind,
+    SiteFlag,
+    Table,
+    VariableFlag,
+)
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
+from sharing.static.callees import function_at
+from sharing.static.callgraph import CallGraph
+from sharing.static.executions import times
+from sharing.static.handedobjects import Told
+from sharing.static.heapimage import GAP, JoinedTypes, NamedTypes, ReadRecords, row_named
+from sharing.static.heaprecords import HeapRecord, holders, offsets
+
+MAX_INSTRUCTIONS = 1 << 12  # of one image that are asked for, the busiest first: half a millisecond each
+MAX_RECORDS = 256
+
+_WRITES = (AccessKind.STORE, AccessKind.RMW)
+_USES = (AccessKind.LOAD, *_WRITES)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What an instruction accesses: the byte ``offset`` of an object of the record ``name``.
+
+    ``exact``: else of an element of an array of such objects, of which nothing tells which.
+    """
+
+    name: str
+    offset: int
+    exact: bool
+
+
+class Places(msgspec.Struct, frozen=True):
+    """By address of the instruction; ``plain``: the code is C, where records are called ``struct``."""
+
+    at: Mapping[int, Place]
+    plain: bool = False
+
+
+_Key = TypeVar("_Key")
+ReadPlaces = Callable[[Table], Places]  # of sorted distinct addresses of instructions
+
+_Parts = Mapping[str, tuple[tuple[str, int], ...]]  # by record: the records that it is a part of, and where in each
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """Accesses behind pointers (SITE_DTYPE without targets) of which ``places`` says what they reach."""
+
+    sites: Table
+    places: Places
+
+
+def reached_records(image: Image, calls: CallGraph, read: ReadPlaces) -> Reached:
+    """What code that threads or main run reaches behind pointers."""
+    sites = _followed(image, calls)
+    places = read(np.unique(sites["ip"])) if len(sites) else Places({})
+    return Reached(sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places)
+
+
+def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> list[HeapRecord]:
+    """The objects with the names of their records, where accesses by way of their holders, and those of functions that
+    are handed them, all say the same."""
+    image = told.image
+    led = _led(image, reached.places)
+    behind = _behind_arguments(image, reached.places)
+    for one in told.handed:
+        entry = int(function_at(image, np.array([one.entry], np.uint64))[0])
+        where = behind.get((entry, one.parameter))
+        if where is not None and one.data is not None and not one.stride:
+            data = np.array([one.data], np.uint64)
+            led.setdefault(int(holders(data)[0]), (where[0], where[1] - int(offsets(data)[0])))
+    word = "struct " if reached.places.plain else ""
+    return [
+        msgspec.structs.replace(one, type=where[0], kind=word)
+        if not one.type and (where := led.get(one.pointer)) is not None and not where[1]
+        else one
+        for one in records
+    ]
+
+
+class RecordObjects(msgspec.Struct, frozen=True):
+    """One object of each record behind the sections of ``image``, whose accesses are those to these alone.
+
+    ``entries``: the record that a function is handed, by (its row, the argument); the name is that of the variable.
+    """
+
+    image: Image
+    entries: dict[tuple[int, int], str]
+
+
+def record_image(
+    image: Image, reached: Reached, records: ReadRecords, known: Iterable[HeapRecord]
+) -> RecordObjects | None:
+    """Of the records that threads change through pointers; None where there are none.
+
+    ``known``: objects that are judged one by one.  Of records that nothing else leads to all is said of these.
+    """
+    sites, places = reached.sites, reached.places
+    names = _changed(image, sites, places, _led_to(image, known))
+    named = records(names) if names else NamedTypes(TypeTable(), ())
+    rows = {name: row for name in names if (row := row_named(named.types, name)) >= 0}
+    parts = _bases(named.types, rows)
+    placed = _Layout(image, named, {n: r for n, r in rows.items() if n not in parts}, plain=places.plain)
+    if not placed.begin:
+        return None
+    wholes = {name: parts.get(name, ((name, 0),)) for name in rows}
+    told = _arguments(image, places, named, rows)
+    args = np.concatenate([image.args, _args(image, places, placed, wholes, told)])
+    result = dataclasses.replace(
+        placed.image(),
+        sites=_sites(sites, places, placed, wholes),
+        args=args[np.argsort(args["ip"], kind="stable")],
+        given=(),
+    )
+    entries = {key: placed.shown[name] for key, (name, at) in told.items() if not at and name in placed.shown}
+    return RecordObjects(result, entries)
+
+
+def _followed(image: Image, calls: CallGraph) -> Table:
+    """The accesses behind pointers in code that threads or main run, but what code does to an object that it just made:
+    nobody else has that yet."""
+    sites = image.behind.elsewhere
+    inside = (sites["function"] >= 0) & among(sites["kind"], _USES)
+    sites = sites[inside]
+    function = sites["function"]
+    runs = (calls.mask[function] != 0) & ~calls.cold[function]
+    sites = sites[runs]
+    new = image.behind.sites["ip"][among(holders(image.behind.sites["target"]), image.calls["ip"])]
+    sites = sites[~among(sites["ip"], new)]
+    weight = calls.frequency[sites["function"]] * times(sites["loop_depth"], sites["rarity"])
+    order = np.argsort(-weight, kind="stable")[:MAX_INSTRUCTIONS]
+    found: Table = sites[np.sort(order)]
+    return found
+
+
+def _led_to(image: Image, known: Iterable[HeapRecord]) -> set[int]:
+    """Instructions that access one of these objects, of those that are one for as long as threads run."""
+    pointers = [holder for one in known if one.calls for holder in (one.pointer, *one.calls)]
+    sites = image.behind.sites
+    return set(sites["ip"][among(holders(sites["target"]), np.array(sorted(pointers), np.uint64))].tolist())
+
+
+def _changed(image: Image, sites: Table, places: Places, known: set[int]) -> list[str]:
+    """The records that are written, and of which no object has static storage: what is done to such is known."""
+    written = sites["ip"][among(sites["kind"], _WRITES)].tolist()
+    names = Counter(places.at[ip].name for ip in written)
+    elsewhere = {places.at[ip].name for ip in sites["ip"].tolist() if ip not in known}
+    static = _static_records(image)
+    chosen = [name for name, _ in names.most_common() if name not in static and name in elsewhere]
+    return chosen[:MAX_RECORDS]
+
+
+def _static_records(image: Image) -> set[str]:
+    types, found, seen = image.types, set(), set()
+    waiting = [int(row) for row in np.unique(image.variables["type"]).tolist() if row >= 0]
+    while waiting:
+        core, _, _ = types.strip(waiting.pop())
+        if core < 0 or core in seen:
+            continue
+        seen.add(core)
+        record = types[core]
+        if record.kind == TypeKind.ARRAY:
+            waiting.append(record.target)
+        elif record.kind in RECORD_KINDS:
+            found.add(record.name)
+            waiting += [member.type for member in record.members]
+    return found
+
+
+def _bases(types: TypeTable, rows: Mapping[str, int]) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Base classes: what is done to one is done to each class that derives from it."""
+    derived: dict[str, dict[tuple[str, int], None]] = defaultdict(dict)
+    for name, row in rows.items():
+        waiting, depth = [(row, 0)], 0
+        while waiting and depth < MAX_DEPTH:
+            depth += 1
+            at, begin = waiting.pop()
+            for member in types[at].members:
+                core, _, _ = types.strip(member.type)
+                if not member.is_base or member.offset_bits < 0 or core < 0:
+                    continue
+                inner = begin + member.offset_bits // 8
+                waiting.append((core, inner))
+                if types[core].name in rows and types[core].name != name:
+                    derived[types[core].name][name, inner] = None
+    # Only the classes at the end of the line have objects of their own here.
+    return {base: tuple(way for way in ways if way[0] not in derived) or tuple(ways) for base, ways in derived.items()}
+
+
+class _Layout:
+    """One object of each record behind the sections of the image."""
+
+    def __init__(self, image: Image, named: NamedTypes, rows: Mapping[str, int], *, plain: bool) -> None:
+        self._image, self._named, self._rows = image, named, rows
+        self._types = JoinedTypes(image.types, named)
+        self._joined = {name: self._types.row(row) for name, row in rows.items()}
+        self.begin: dict[str, int] = {}
+        self.size = {name: named.types.size(row) for name, row in rows.items()}
+        self.shown = {
+            name: ("struct " if plain and named.types[row].kind == TypeKind.STRUCT else "") + name
+            for name, row in rows.items()
+        }
+        address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
+        for name in rows:
+            self.begin[name] = address
+            address = round_up(address + self.size[name], GAP) + GAP
+
+    def image(self) -> Image:
+        image, named = self._image, self._named
+        variables = np.zeros(len(self.begin), VARIABLE_DTYPE)
+        sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
+        for variable, (name, address) in zip(variables, self.begin.items(), strict=True):
+            record, size = named.types[self._rows[name]], self.size[name]
+            alignment = max(HEAP_ALIGNMENT, named.types.alignment(self._rows[name]))
+            sections.append(Section(len(sections), ALLOCATED, SectionKind.WRITABLE, address, size, alignment, None))
+            phases[len(sections) - 1] = alignment
+            variable["address"], variable["size"], variable["section"] = address, size, len(sections) - 1
+            variable["name"], variable["type"] = len(names), self._joined[name]
+            variable["unit"], variable["file"], variable["scope"] = -1, -1, -1
+            variable["flags"] = VariableFlag.TYPED
+            if record.file >= 0:
+                variable["file"], variable["line"] = len(files), record.line
+                files.append(named.files[record.file])
+            names.append(self.shown[name])
+        return dataclasses.replace(
+            image,
+            sections=tuple(sections),
+            names=names,
+            files=tuple(files),
+            variables=np.concatenate([image.variables, variables]),
+            types=self._types.table(),
+            phases=phases,
+        )
+
+    def addresses(self, wholes: _Parts, name: str, offset: int) -> list[int]:
+        """Where the byte of a record is: in each that it is a part of."""
+        return [
+            self.begin[whole] + at + offset
+            for whole, at in wholes.get(name, ())
+            if whole in self.begin and 0 <= at + offset < self.size[whole]
+        ]
+
+
+def _sites(sites: Table, places: Places, layout: _Layout, wholes: _Parts) -> Table:
+    rows: list[int] = []
+    targets: list[int] = []
+    for row, ip in enumerate(sites["ip"].tolist()):
+        place = places.at[ip]
+        for address in layout.addresses(wholes, place.name, place.offset):
+            rows.append(row)
+            targets.append(address)
+    found = sites[rows].copy()
+    found["target"] = np.array(targets, np.uint64)
+    found["flags"] &= np.uint8(SiteFlag.ATOMIC | SiteFlag.CLEARS | SiteFlag.BITMAP)
+    found["stride"] = 0
+    return found if len(found) else np.zeros(0, SITE_DTYPE)
+
+
+def _args(
+    image: Image,
+    places: Places,
+    layout: _Layout,
+    wholes: _Parts,
+    told: Mapping[tuple[int, int], tuple[str, int]],
+) -> Table:
+    """Addresses in such objects that calls are handed.  A callee that is known to be handed the record speaks for
+    itself."""
+    behind = _led(image, places)
+    found = []
+    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    keys = zip(passed["function"].tolist(), passed["source"].tolist(), strict=True)
+    ways: list[tuple[Table, Sequence[tuple[str, int] | None], Table]] = [
+        (passed, [told.get(key) for key in keys], passed["value"])
+    ]
+    for held in (image.behind.args, image.behind.word_args):
+        what = held["value"].astype(np.uint64)
+        ways.append((held, [behind.get(one) for one in holders(what).tolist()], offsets(what).astype(np.int64)))
+    for table, led, values in ways:
+        callees = function_at(image, table["callee"])
+        for row, (one, value, callee) in enumerate(zip(led, values.tolist(), callees.tolist(), strict=True)):
+            if one is None or (callee, int(table["arg"][row])) in told:
+                continue
+            for address in layout.addresses(wholes, one[0], one[1] + value):
+                copy = table[row : row + 1].copy()
+                copy["kind"], copy["source"], copy["value"] = ArgKind.ADDRESS, 0, address
+                found.append(copy)
+    return np.concatenate(found) if found else np.zeros(0, ARG_DTYPE)
+
+
+def _arguments(
+    image: Image, places: Places, named: NamedTypes, rows: Mapping[str, int]
+) -> dict[tuple[int, int], tuple[str, int]]:
+    """(record, offset in it) that arguments lead to, by (row of the function, argument): by their types, and by what
+    code does behind them."""
+    names = {row: name for name, row in rows.items()}
+    told = {(function, arg): (names[kind], 0) for function, kind, arg in named.pointers.tolist() if kind in names}
+    return _behind_arguments(image, places) | told
+
+
+def _behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tuple[str, int]]:
+    params = image.params
+    keys = zip(params["function"].tolist(), params["arg"].tolist(), strict=True)
+    return _agreed(
+        (key, places.at.get(ip), offset)
+        for key, ip, offset in zip(keys, params["ip"].tolist(), params["offset"].tolist(), strict=True)
+    )
+
+
+def _led(image: Image, places: Places) -> dict[int, tuple[str, int]]:
+    """The same of words and pointers, by holder."""
+    sites = np.concatenate([image.behind.sites, image.behind.word_sites])
+    at, ips = offsets(sites["target"]).tolist(), sites["ip"].tolist()
+    which = holders(sites["target"]).tolist()
+    return _agreed((holder, places.at.get(ip), offset) for holder, ip, offset in zip(which, ips, at, strict=True))
+
+
+def _agreed(seen: Iterable[tuple[_Key, Place | None, int]]) -> dict[_Key, tuple[str, int]]:
+    """What all accesses through one pointer say that it leads to."""
+    found: dict[_Key, set[tuple[str, int]]] = defaultdict(set)
+    for key, place, offset in seen:
+        if place is not None and place.exact:
+            found[key].add((place.name, place.offset - offset))
+    return {key: next(iter(ways)) for key, ways in found.items() if len(ways) == 1}

@@ -1,0 +1,132 @@
+"""Members of records behind pointers, by the types of debug information: who changes or reads them at one time."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from sharing.model.finding import Finding, Severity
+
+HEAD = """
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+#include <memory>
+#include <random>
+#define MANY for (int i = 0; i < 1000000; i++)
+"""
+# A session is reached by way of a vector of shared pointers, of which each thread takes any.
+SESSIONS = """
+struct Session { long id; PLAIN; BETWEEN std::atomic<long> answered{0}; };
+struct Service {
+  std::vector<std::shared_ptr<Session>> all;
+  std::shared_ptr<Session> any(unsigned at) { return all[at % all.size()]; }
+  void ask() { MANY { auto held = any(i * 7u); Session &one = *held; ASK; } }
+  void answer() { MANY { auto held = any(i * 5u); Session &one = *held; ANSWER; } }
+};
+int main() {
+  auto service = std::make_unique<Service>();
+  for (int i = 0; i < 9; i++) service->all.push_back(std::make_shared<Session>());
+  std::thread asking([&service] { service->ask(); }), answering([&service] { service->answer(); });
+  asking.join(), answering.join();
+  return service->all[0]->answered;
+}
+"""
+PLAIN = {
+    "PLAIN": "long asked = 0",
+    "BETWEEN": "",
+    "ASK": "one.asked += one.id",
+    "ANSWER": "one.answered.fetch_add(1, std::memory_order_relaxed)",
+}
+
+
+def found(folder: Path, text: str, *flags: str, compiler: str = "g++", **parts: str) -> list[Finding]:
+    """What is said of two members at low or above."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}: Debian's package has its name")
+    for part, words in parts.items():
+        text = text.replace(part, words)
+    source = folder / "records.cc"
+    source.write_text(HEAD + text)
+    program = source.with_suffix("")
+    subprocess.run([compiler, "-std=c++17", "-pthread", *flags, str(source), "-o", str(program)], check=True)
+    findings = audit(AuditOptions(binary=str(program))).findings
+    return [f for f in findings if f.severity.rank >= Severity.LOW.rank]
+
+
+def members(finding: Finding) -> set[str]:
+    return {(p.member or p.name).rpartition(".")[2] for p in finding.participants[:2]}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_one_member_of_each_thread_behind_two_pointers(tmp_path: Path, compiler: str, level: str) -> None:
+    (finding,) = found(tmp_path, SESSIONS, "-g", level, compiler=compiler, **PLAIN)
+    assert members(finding) == {"asked", "answered"}
+    assert finding.severity is Severity.MEDIUM
+    assert any("one object stands for all" in e.text for e in finding.evidence)
+
+
+def test_not_without_types(tmp_path: Path) -> None:
+    assert found(tmp_path, SESSIONS, "-O2", **PLAIN) == []
+
+
+def test_not_a_line_apart(tmp_path: Path) -> None:
+    assert found(tmp_path, SESSIONS, "-g", "-O2", **PLAIN | {"BETWEEN": "char apart[64];"}) == []
+
+
+def test_not_a_member_that_nobody_uses_often(tmp_path: Path) -> None:
+    seldom = PLAIN | {"ASK": "if ((i * 2654435761u >> 3) == 77) throw one.asked++"}
+    assert found(tmp_path, SESSIONS, "-g", "-O2", **seldom) == []
+
+
+def test_not_what_nothing_says_is_shared(tmp_path: Path) -> None:
+    """Plain members alone: a record that goes from thread to thread is one thread's at a time."""
+    plain = PLAIN | {
+        "ANSWER": "one.answers++",
+        "std::atomic<long> answered{0}": "long answers = 0",
+        "->answered": "->id",
+    }
+    assert found(tmp_path, SESSIONS, "-g", "-O2", **plain) == []
+
+
+# Threads of one kind: each has an object of its own, or all have one.
+WORKERS = """
+struct Work { long limit; std::atomic<long> done{0}; MEMBER };
+static void run(OF) { MANY { if (work.done.load() > work.limit) break; UPDATE; } }
+int main(int argc, char **) {
+  MADE
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; i++) threads.emplace_back(STARTED);
+  for (auto &one : threads) one.join();
+}
+"""
+SHARED = {
+    "MEMBER": "",
+    "OF": "Work &work",
+    "UPDATE": "work.done++",
+    "MADE": "auto all = std::make_unique<std::vector<Work *>>(); all->push_back(new Work{argc * 1000000L});",
+    "STARTED": "[&all] { run(*all->back()); }",
+}
+
+
+def test_what_all_change_beside_what_all_read(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, WORKERS, "-g", "-O2", **SHARED)
+    assert members(finding) == {"done", "limit"}
+    assert finding.severity.rank <= Severity.MEDIUM.rank
+
+
+def test_not_two_members_that_the_same_threads_change(tmp_path: Path) -> None:
+    """Each may have an object of its own."""
+    own = SHARED | {
+        "MEMBER": "long rounds = 0;",
+        "UPDATE": "if (i % 2) work.done.store(i, std::memory_order_relaxed); else work.rounds++",
+        "work.done.load() > work.limit": "i < 0",
+    }
+    assert found(tmp_path, WORKERS, "-g", "-O2", **own) == []
