@@ -27,6 +27,7 @@ from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.objectentries import calls_methods, object_entries
 
+LAST_ARGUMENT = 5  # argument that is handed over in a register
 ADDRESS, CONSTANT = int(ArgKind.ADDRESS), int(ArgKind.CONSTANT)
 
 
@@ -74,7 +75,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
                 waited.setdefault(row, []).append(int(args[at]["function"]))
 
     values = _values(image, callees, wanted) if go.any() else ()
-    for row, call in chain(hidden_entries(image, callees, wanted), values):
+    for row, call in chain(_chosen(image, callees, wanted), values):
         start(row, *_caller_of(image, call), several=bool(looped[call]))
     for row, call in function_objects(image, _handed_objects(image, knowledge)):
         if "_M_manager" not in function_name(image, row):
@@ -104,6 +105,18 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         places[row] = [0]
     creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
     return _roots(image, found, waited, tasks, places), creators
+
+
+def _chosen(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> list[tuple[int, int]]:
+    """As of ``hidden_entries``; not for callable objects where none of the program's calls a function that it holds.
+
+    What such an object runs is in its class: functions that its maker handles as well are tasks, for example.
+    """
+    run = _runs(image)
+    if len(run) and not calls_pointers(image)[run].any():
+        objects = {callee for callee, argument in wanted if argument == 1 and (callee, LAST_ARGUMENT) in wanted}
+        wanted = {(callee, argument) for callee, argument in wanted if callee not in objects}
+    return hidden_entries(image, callees, wanted)
 
 
 def _values(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> Iterator[tuple[int, int]]:
@@ -186,16 +199,20 @@ def _roots(
     ]
 
 
-def _methods(image: Image, found: set[int]) -> list[int]:
-    """Virtual functions that a library runs on threads, but those that only call an entry that was ``found``."""
+def _runs(image: Image) -> npt.NDArray[np.int64]:
+    """Rows of the virtual functions that a library runs on threads."""
     runs = {(row.typeinfo, row.slot) for row in thread_classes()}
     methods = [one.function for one in image.overrides if (one.base, one.slot) in runs]
-    if not methods:
-        return []
     rows = distinct(function_at(image, np.array(methods, np.uint64)))
+    return np.asarray(rows[rows >= 0], np.int64)
+
+
+def _methods(image: Image, found: set[int]) -> list[int]:
+    """Virtual functions that a library runs on threads, but those that only call an entry that was ``found``."""
+    rows = _runs(image)
     calls = image.calls[among(image.calls["function"], rows)]
     leads = among(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
-    result: list[int] = rows[(rows >= 0) & ~among(rows, calls["function"][leads])].tolist()
+    result: list[int] = rows[~among(rows, calls["function"][leads])].tolist()
     # Of closures that do nothing but call a function that is known the thread is that function's.
     known = {one.caller for one in image.given}
     starts = image.functions["address"][result].tolist()
@@ -243,10 +260,10 @@ def _asked(
             if row.waits:
                 waits.add((i, row.entry_argument))
         elif knowledge.takes_entry(name):
-            wanted.update((i, argument) for argument in range(1, 6))
+            wanted.update((i, argument) for argument in range(1, LAST_ARGUMENT + 1))
         elif row is not None and name.startswith("_Z"):  # a callable object whose place varies
-            wanted.update((i, argument) for argument in range(6))
-            many.update(((i, argument), row.many) for argument in range(6))
+            wanted.update((i, argument) for argument in range(LAST_ARGUMENT + 1))
+            many.update(((i, argument), row.many) for argument in range(LAST_ARGUMENT + 1))
     return wanted, many, waits
 
 
