@@ -19,13 +19,15 @@ of it is said to share a line, from low on; what is only fragile (a tail that ot
 
 def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) -> str:
     """The page for these outcomes; ``remarks`` are on the first judgement of a batch."""
+    apart = _no_sharing([one for one in outcomes if not one.fix.shares])
+    outcomes = [one for one in outcomes if one.fix.shares]
     flagged = [one for one in outcomes if one.flagged]
     whole = [one for one in outcomes if one.before.parses and one.after.parses]
     clean = sum(one.clean for one in flagged)
     lines = [
         _HEAD,
         f"Of {len(outcomes)} commits {len(whole)} parse whole on both sides; {len(flagged)} are flagged before, "
-        f"{clean} of those are clean after.",
+        f"{clean} of those are clean after.{apart}",
         "",
         *_unseen(outcomes, remarks or {}),
         "| commit | what shared a line | kind | before | after |",
@@ -54,6 +56,17 @@ def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) 
         said = [one for one in own if one.flagged]
         lines.append(f"| {kind} | {len(own)} | {len(said)} | {sum(one.clean for one in said)} |")
     return "\n".join(lines) + "\n"
+
+
+def _no_sharing(outcomes: Sequence[Outcome]) -> str:
+    """What is said of commits that part nothing of several threads, whatever their messages speak of."""
+    if not outcomes:
+        return ""
+    flagged = sum(one.flagged for one in outcomes)
+    return (
+        f" {len(outcomes)} more of the table are not below: they speak of lines, and part nothing of several threads "
+        f"that was on one; {_are(flagged)} flagged before."
+    )
 
 
 def _unseen(outcomes: Sequence[Outcome], remarks: Mapping[str, str]) -> list[str]:

@@ -27,7 +27,8 @@ def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> N
     if not listed:
         raise Unavailable(f"{clone}: {revision[:10]} has none of {', '.join(paths)}")
     into.mkdir(parents=True, exist_ok=True)
-    archive = git(clone, "archive", "--format=tar", revision, "--", *listed, ":(exclude)*.o")
+    # Attributes of the tree are not read: git would look at every file of it for them, and a clone may lack some.
+    archive = git(clone, "archive", "--worktree-attributes", "--format=tar", revision, "--", *listed, ":(exclude)*.o")
     # GNU tar writes nothing outside of the folder, whatever the archive names.
     subprocess.run(["tar", "-x", "-C", str(into)], input=archive, check=True)
 

@@ -72,6 +72,15 @@ def test_the_page_keeps_what_commits_chosen_unseen_came_to_at_first_apart() -> N
     assert "1 more were chosen by what their" in later
 
 
+def test_the_page_counts_repairs_of_what_shares_no_line_apart() -> None:
+    found, apart = side((Severity.HIGH, "false-sharing")), msgspec.structs.replace(FIX, name="apart", shares=False)
+    text = page([Outcome(FIX, found, side()), Outcome(apart, side(), side())])
+    assert "Of 1 commits 1 parse whole on both sides; 1 are flagged before" in text
+    assert "1 more of the table are not below" in text
+    assert "0 are flagged before." in text
+    assert "part nothing" not in page([Outcome(FIX, found, side())])
+
+
 def test_headers_are_made_of_templates_as_a_build_makes_them(tmp_path: Path) -> None:
     (tmp_path / "defs.h.in").write_text("#undef LG_PAGE\n#define NAME @prefix@\n#define VERSION @version@\n")
     words = {"#undef LG_PAGE": "#define LG_PAGE 12", "@prefix@": "je_"}
