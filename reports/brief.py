@@ -24,6 +24,7 @@ from sharing.model.finding import ADVICE, GUARDED, NOT_EXERCISED
 from sharing.model.image import ImageKind
 from sharing.model.plural import count
 
+APART = "safe-by-luck"  # the rule of pairs that are on two lines in this build
 PAIR = 2  # names that a row has
 ROWS_SHOWN = 20
 NAMES_LEAST = 24  # columns for names
@@ -44,6 +45,7 @@ _SURER = {
     Confidence.MEASURED: "measured",
 }
 _DECIDES = "a profile decides: {}, then audit --samples"
+_APART = "estimated from code; the two are apart, so that no profile of this build shows what they would cost together"
 _LONGER = "the profile has too little of it to decide: record for longer, under a load that comes there more often"
 _RECORD = "linemate record -- COMMAND (or --pid PID)"
 _RECORD_KERNEL = "linemate record --duration 30 on a machine that runs it, under a load"
@@ -107,15 +109,15 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
         yield from wrapped(f"{NOT_EXERCISED}, so from code alone:", width, "", style="bold")
         yield from _table(apart, width, len(seen))
     yield from _files(report, width)
-    explained: set[Confidence] = set()
+    explained: set[str] = set()
     files = {target_name(target): target.path for target in report.targets}
     told = f" --in {shlex.quote(visible(options.saved))}" if options.saved not in ("", "-") else ""
     for number, row in enumerate(seen[: options.top], 1):
         yield []
         file = files.get(row.worst.target) or (report.targets[0].path if len(report.targets) == 1 else "FILE")
-        sure = "" if row.worst.confidence in explained else _sure(row.worst.confidence, report)
-        yield from _block(number, row, width, sure, told, file)
-        explained.add(row.worst.confidence)
+        sure = _sure(row.worst, report)
+        yield from _block(number, row, width, "" if sure in explained else sure, told, file)
+        explained.add(sure)
     yield []
     show = f"linemate show {visible(rows[0].worst.id)}{told} has all evidence of one finding, --details that of all"
     yield from wrapped(show, width, "")
@@ -126,8 +128,10 @@ def _by_profile(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     return [row for row in rows if row.worst.exercised], [row for row in rows if not row.worst.exercised]
 
 
-def _sure(confidence: Confidence, report: Report) -> str:
-    kinds = {target.kind for target in report.targets}
+def _sure(finding: Finding, report: Report) -> str:
+    kinds, confidence = {target.kind for target in report.targets}, finding.confidence
+    if finding.rule == APART and confidence is Confidence.STATIC:
+        return f"{confidence.value}: {_APART}"
     return f"{confidence.value}: {surer(confidence, kinds, sampled=bool(report.coverage.counts.get('samples')))}"
 
 

@@ -58,7 +58,7 @@ def test_what_a_profile_saw_is_no_footnote_of_what_code_alone_holds_for_worse() 
 
 
 def test_with_a_profile_at_hand_none_is_asked_for() -> None:
-    code = replace(SEEN, confidence=Confidence.STATIC)
+    code = replace(SEEN, rule="hot-lock-shares-line", confidence=Confidence.STATIC)
     counts = replace(REPORT.coverage, counts={**REPORT.coverage.counts, "samples": 992})
     told = EMITTERS["text"].render(replace(REPORT, findings=(code,), coverage=counts), OPTIONS)
     assert "the profile has too little of it to decide: record for longer" in told
