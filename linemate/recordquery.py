@@ -147,7 +147,8 @@ def _excerpt(read: Read, wanted: str, rows: list[int], extent: Extent, span: tup
         facts=structs.replace(
             _facts(image.types, rows[0], size),
             handed=uses.functions,
-            pointers=tuple(image.variable_name(image.variable_at(at)) for at in uses.pointers[:SHOWN]),
+            # A list has several pointers; it is named once.
+            pointers=tuple(dict.fromkeys(image.variable_name(image.variable_at(at)) for at in uses.pointers))[:SHOWN],
         ),
     )
 

@@ -343,6 +343,23 @@ def test_a_static_pointer_leads_to_objects_of_its_type(pointers: Excerpt) -> Non
     assert "handed a pointer to one and through kept; what goes through other pointers is not shown" in text
 
 
+def test_a_variable_with_several_pointers_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(
+        """
+#include <stdlib.h>
+struct item { long id; };
+struct { struct item *first, *last; } list;
+__attribute__((noipa)) void both(void) { list.first->id = 1; list.last->id++; }
+int main(void) { list.first = list.last = malloc(sizeof *list.first); both(); return 0; }
+"""
+    )
+    subprocess.run(["gcc", "-g", "-O2", "-o", "p", "p.c"], cwd=tmp_path, check=True, timeout=60)
+    (found,) = excerpts(tmp_path / "p", "item")
+    assert found.facts is not None
+    assert found.facts.pointers == ("list",)
+    assert spans(found)["item.id"].writers == ("both",)
+
+
 def test_a_thread_local_object_has_a_layout_and_no_place(program: Path) -> None:
     (found,) = excerpts(program, "own")
     assert found.instances == ()
