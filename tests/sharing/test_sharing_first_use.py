@@ -100,6 +100,25 @@ int main(int n, char **v) {
   return 0;
 }
 """
+# Loops that ask a variable each time around.
+LOOPS = """
+#include <stdlib.h>
+volatile long seen_rounds, seen_set, seen_thrown, seen_next;
+static volatile int often_stop, once_set, often_clear = 1, often_next;
+__attribute__((noinline)) void serve(int n) {
+  while (!often_stop) { seen_rounds++; if (rand() == n) often_stop = 1; }
+}
+__attribute__((noinline)) void throw(int n) {
+  do { seen_thrown++; if (rand() == n) { rand(); often_clear = 0; } } while (often_clear);
+}
+__attribute__((noinline)) void next(int n) {
+  while (!often_next) { seen_next++; if (rand() != n) continue; often_next = 1; break; }
+}
+__attribute__((noinline)) void lazily(int n) {
+  while (n--) { if (!once_set) { seen_set++; once_set = 1; continue; } rand(); }
+}
+int main(int n, char **v) { while (n--) { serve(n); throw(n); next(n); lazily(n); } return 0; }
+"""
 ONCE = {"seen_once", "seen_locked", "seen_first", "seen_tried", "prepare"}
 OFTEN = {
     "seen_called",
@@ -146,6 +165,24 @@ def test_source_says_the_same(tmp_path: Path) -> None:
     found = rarities(with_rarity(image))
     assert found.keys() == {*ONCE, *OFTEN}
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == ONCE
+
+
+@pytest.mark.parametrize(("tool", "level"), COMPILERS)
+def test_a_loop_that_goes_on_until_it_is_stopped_runs_often(compiled: Compile, tool: str, level: str) -> None:
+    """Its own code sets the variable, once; until then it comes around without."""
+    (image,) = read_images(str(compiled(tool, "c", LOOPS, level)), types=False)
+    found = rarities(with_rarity(image))
+    assert found.keys() == {"seen_rounds", "seen_set", "seen_thrown", "seen_next"}
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == {"seen_set"}
+
+
+def test_source_says_the_same_of_loops(tmp_path: Path) -> None:
+    source = tmp_path / "loops.c"
+    source.write_text(LOOPS)
+    options = CheckOptions(facts=FactsRequest(sources=(str(source),)), assume_threads=True)
+    ((_, image),) = images(read_program(options), options, default_knowledge())
+    found = rarities(with_rarity(image))
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == {"seen_set"}
 
 
 def test_a_program_without_such_code_has_no_ranges() -> None:

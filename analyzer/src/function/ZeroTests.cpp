@@ -84,8 +84,12 @@ struct Way {
   int64_t Offset;
   int64_t Size;
   bool IsZero;
-  unsigned To; ///< position in order
+  unsigned To, From; ///< positions in order
   auto operator<=>(const Way &) const = default;
+  bool isAlike(const Way &O) const {
+    return Symbol == O.Symbol && Offset == O.Offset && Size == O.Size &&
+           IsZero == O.IsZero;
+  }
 };
 
 class Regions {
@@ -105,6 +109,12 @@ public:
   /// these are the blocks all of whose predecessors are in it, back edges
   /// aside.
   std::vector<std::pair<unsigned, unsigned>> behind(unsigned First);
+  /// Whether a way through the region that was last followed, from \p First on,
+  /// asks for the variable once more and goes back, having changed it nowhere:
+  /// a loop that goes on until something stops it is no code that runs once.
+  /// \p Alike are the ways of all tests with that outcome.
+  bool comesAgain(llvm::ArrayRef<Way> Alike, unsigned First, Locations &At,
+                  UnitBuilder &Unit);
   bool isTired() const { return Work > WorkPerBlock * Sorted.size(); }
 
 private:
@@ -137,8 +147,9 @@ std::vector<Way> Regions::ways(Locations &At, UnitBuilder &Unit) const {
     const CFGBlock *False = (B->succ_begin() + 1)->getReachableBlock();
     int64_t Symbol = Unit.symbol(*P.Var);
     if (Symbol >= 0 && Size > 0 && True && False && True != False) {
-      Found.push_back({Symbol, P.Offset, Size, T.ZeroIfTrue, at(True)});
-      Found.push_back({Symbol, P.Offset, Size, !T.ZeroIfTrue, at(False)});
+      Found.push_back({Symbol, P.Offset, Size, T.ZeroIfTrue, at(True), at(B)});
+      Found.push_back(
+          {Symbol, P.Offset, Size, !T.ZeroIfTrue, at(False), at(B)});
     }
   }
   // Several tests may lead to one place.
@@ -182,6 +193,70 @@ std::vector<std::pair<unsigned, unsigned>> Regions::behind(unsigned First) {
   return Runs;
 }
 
+/// What a statement changes, nothing where it is no plain or atomic store.
+Location changedBy(const Stmt *S, Locations &At, const ASTContext &Context) {
+  if (const auto *B = dyn_cast<BinaryOperator>(S))
+    return B->isAssignmentOp() ? At.object(B->getLHS()->IgnoreParens())
+                               : Location();
+  if (const auto *U = dyn_cast<UnaryOperator>(S))
+    return U->isIncrementDecrementOp()
+               ? At.object(U->getSubExpr()->IgnoreParens())
+               : Location();
+  std::optional<AtomicUse> Use;
+  if (const auto *Atomic = dyn_cast<AtomicExpr>(S))
+    Use = atomicUse(*Atomic, Context);
+  else if (const auto *Call = dyn_cast<CallExpr>(S))
+    Use = atomicUse(*Call, Context);
+  if (!Use || Use->Kind == AccessKind::Load)
+    return {};
+  return Use->Target->getType()->isAnyPointerType() ? At.pointee(Use->Target)
+                                                    : At.object(Use->Target);
+}
+
+bool changes(const CFGBlock &B, const Way &W, Locations &At,
+             UnitBuilder &Unit) {
+  return std::any_of(B.begin(), B.end(), [&](const CFGElement &Element) {
+    std::optional<CFGStmt> S = Element.getAs<CFGStmt>();
+    Location P = S ? changedBy(S->getStmt(), At, Unit.context()) : Location();
+    return P.In == Location::Kind::Variable &&
+           Unit.symbol(*P.Var) == W.Symbol && W.Offset <= P.Offset &&
+           P.Offset < W.Offset + W.Size;
+  });
+}
+
+bool Regions::comesAgain(llvm::ArrayRef<Way> Alike, unsigned First,
+                         Locations &At, UnitBuilder &Unit) {
+  auto GoesBack = [&](unsigned Position) {
+    return std::any_of(Alike.begin(), Alike.end(), [&](const Way &W) {
+      return W.From == Position &&
+             (W.To == First || (W.To <= Position && W.To < Sorted.size() &&
+                                Mark[W.To] == Number));
+    });
+  };
+  std::vector<unsigned> Stack = {First};
+  std::vector<bool> Seen(Sorted.size());
+  Seen[First] = true;
+  while (!Stack.empty()) {
+    unsigned I = Stack.back();
+    Stack.pop_back();
+    Work += 1 + Alike.size();
+    if (changes(*Sorted[I], Alike.front(), At, Unit))
+      continue;
+    for (const CFGBlock::AdjacentBlock &To : Sorted[I]->succs()) {
+      unsigned P = at(To.getReachableBlock());
+      if (P == Unreached)
+        continue;
+      if (GoesBack(P))
+        return true;
+      if (Mark[P] == Number && !Seen[P]) {
+        Seen[P] = true;
+        Stack.push_back(P);
+      }
+    }
+  }
+  return false;
+}
+
 } // namespace
 
 void zeroTests(const CFG &Graph, const Shape &Blocks, Locations &At,
@@ -190,14 +265,23 @@ void zeroTests(const CFG &Graph, const Shape &Blocks, Locations &At,
     return; // positions would not be orders
   Regions Of(Graph, Blocks);
   std::vector<Way> Ways = Of.ways(At, Unit);
-  for (size_t I = 0, Next = 0; I < Ways.size() && !Of.isTired(); I = Next) {
+  for (size_t I = 0, Next = 0, Alike = 0; I < Ways.size() && !Of.isTired();
+       I = Next) {
     const Way &W = Ways[I];
-    while (Next < Ways.size() && Ways[Next] == W)
+    while (Next < Ways.size() && Ways[Next].isAlike(W) && Ways[Next].To == W.To)
       ++Next;
     if (!Of.isEnteredBy(W.To, Next - I))
       continue;
     auto Runs = Of.behind(W.To);
     if (Runs.size() > MaxRuns)
+      continue;
+    while (!Ways[Alike].isAlike(W))
+      ++Alike;
+    size_t End = Next;
+    while (End < Ways.size() && Ways[End].isAlike(W))
+      ++End;
+    if (Of.comesAgain(llvm::ArrayRef(Ways).slice(Alike, End - Alike), W.To, At,
+                      Unit))
       continue;
     for (auto [First, Last] : Runs)
       append(Out, {W.Symbol, W.Offset, W.Size, W.IsZero, First, Last});

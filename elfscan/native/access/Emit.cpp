@@ -188,6 +188,10 @@ void FunctionFlow::zeroTest(const Op &O, uint32_t Index, const Effective &E) {
   if (O.How == Transfer::Load && O.Second == NoReg)
     if (auto From = variableAt(O.Mem[0], E); From.Size)
       Zeros.loads(Index, From);
+  if (O.MemCount &&
+      (O.Mem[0].Kind == Access::Store || O.Mem[0].Kind == Access::Rmw))
+    if (auto To = variableAt(O.Mem[0], E); To.Size)
+      Zeros.stores(BlockNumber, To);
   ZeroRanges::Variable What;
   if (O.Tested == MemReg && O.MemCount)
     What = variableAt(O.Mem[0], E);

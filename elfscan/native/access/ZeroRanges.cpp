@@ -24,6 +24,7 @@ constexpr uint64_t WorkPerBlock = 32;
 
 void ZeroRanges::clear() {
   Loads.clear();
+  Stores.clear();
   Tests.clear();
   Pending = {};
 }
@@ -96,6 +97,49 @@ void ZeroRanges::follow(const Graph &G, uint32_t First, uint32_t Number) {
   }
 }
 
+/// Whether a way through the region that begins with block \p First asks for
+/// the variable once more and goes back, having changed it nowhere: a loop that
+/// goes on until something stops it is no code that runs once.  \p Alike are
+/// the ways of all tests with that outcome.
+bool ZeroRanges::comesAgain(const Graph &G, std::span<const Way> Alike,
+                            uint32_t First, uint32_t Number) {
+  Variable What = Alike.front().What;
+  auto Changes = [&](uint32_t Block) {
+    for (auto It = std::ranges::lower_bound(Stores, Block, {}, &Store::Block);
+         It != Stores.end() && It->Block == Block; ++It)
+      if (It->What.Address < What.Address + What.Size &&
+          What.Address < It->What.Address + It->What.Size)
+        return true;
+    return false;
+  };
+  Work += Alike.size();
+  auto GoesBack = [&](uint32_t Block) {
+    return std::ranges::any_of(Alike, [&](const Way &W) {
+      return W.From == Block &&
+             (W.To == First ||
+              (Mark[W.To] == Number && Position[W.To] <= Position[Block]));
+    });
+  };
+  Stack.assign(1, First);
+  Seen[First] = Number;
+  while (!Stack.empty()) {
+    uint32_t B = Stack.back();
+    Stack.pop_back();
+    Work += 1 + Alike.size();
+    if (Changes(B))
+      continue;
+    for (uint32_t To : G.successors(G.blocks()[B])) {
+      if (GoesBack(To))
+        return true;
+      if (Mark[To] == Number && Seen[To] != Number) {
+        Seen[To] = Number;
+        Stack.push_back(To);
+      }
+    }
+  }
+  return false;
+}
+
 void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
                         int32_t Function, std::vector<ZeroRangeRow> &Out) {
   if (Tests.empty())
@@ -106,9 +150,13 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
   for (uint32_t I = 0; I < Last.size(); ++I)
     Position[Last[I]] = Last.size() - 1 - I;
   Mark.assign(Blocks.size(), 0);
+  Seen.assign(Blocks.size(), 0);
   Work = 0;
   findWays(G, Ops);
-  for (size_t I = 0, Next = 0; I < Ways.size(); I = Next) {
+  auto IsAlike = [](const Way &A, const Way &B) {
+    return A.Against == B.Against && A.What == B.What && A.IsZero == B.IsZero;
+  };
+  for (size_t I = 0, Next = 0, Alike = 0; I < Ways.size(); I = Next) {
     const Way &W = Ways[I];
     while (Next < Ways.size() && Ways[Next].Against == W.Against &&
            Ways[Next].What == W.What && Ways[Next].IsZero == W.IsZero &&
@@ -119,6 +167,13 @@ void ZeroRanges::finish(const Graph &G, std::span<const Op> Ops,
     if (!W.To || G.predecessors(W.To).size() != Next - I)
       continue; // something else leads there as well
     follow(G, W.To, I + 1);
+    while (Alike < I && !IsAlike(Ways[Alike], W))
+      ++Alike;
+    size_t End = Next;
+    while (End < Ways.size() && IsAlike(Ways[End], W))
+      ++End;
+    if (comesAgain(G, std::span(Ways).subspan(Alike, End - Alike), W.To, I + 1))
+      continue;
     std::sort(Region.begin(), Region.end());
     size_t Before = Out.size();
     for (uint32_t B : Region) {

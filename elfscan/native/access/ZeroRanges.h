@@ -32,6 +32,10 @@ public:
   void loads(uint32_t Index, Variable From) { Loads.push_back({Index, From}); }
   /// \p O, which is op number \p Index of block \p Block, tests \p What.
   void sees(const Op &O, uint32_t Index, uint32_t Block, Variable What);
+  /// Block \p Block changes \p What.
+  void stores(uint32_t Block, Variable What) {
+    Stores.push_back({Block, What});
+  }
   /// What the op numbered \p Index loaded.
   Variable loadedBy(uint32_t Index) const;
   /// Appends a row for each run of instructions that a test leads to.
@@ -42,6 +46,10 @@ private:
   struct Load {
     uint32_t Index;
     Variable From;
+  };
+  struct Store {
+    uint32_t Block;
+    Variable What;
   };
   struct Test {
     Variable What;
@@ -59,17 +67,20 @@ private:
   };
 
   std::vector<Load> Loads;
+  std::vector<Store> Stores; ///< by block
   std::vector<Test> Tests;
   std::vector<Way> Ways;
   Variable Pending; ///< tested, and no flag has changed since
   uint32_t PendingAt = 0;
   uint8_t PendingAgainst = 0;
 
-  std::vector<uint32_t> Position, Mark, Region;
+  std::vector<uint32_t> Position, Mark, Region, Seen, Stack;
   uint64_t Work = 0;
 
   void findWays(const Graph &G, std::span<const Op> Ops);
   void follow(const Graph &G, uint32_t First, uint32_t Number);
+  bool comesAgain(const Graph &G, std::span<const Way> Alike, uint32_t First,
+                  uint32_t Number);
 };
 
 } // namespace linemate
