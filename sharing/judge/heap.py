@@ -89,12 +89,13 @@ def of_records(
     of_two_kinds = dataclasses.replace(any_two, concurrent=kinds_apart(passes.calls))
     apart = _Apart(passes, found)
     said = {_pair(draft) for draft in known.drafts} if known is not None else set()
-    drafts: list[Draft] = []
+    worst: dict[frozenset[str], Draft] = {}
     for context, is_shared in ((of_two_kinds, _has_synchronised), (any_two, _shared_by_intent)):
         every = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, rules, limits=True)
-        fresh = [draft for draft in every if _is_of_members(draft) and is_shared(draft) and _pair(draft) not in said]
-        said |= {_pair(draft) for draft in fresh}
-        drafts += [_of_any(draft) for draft in fresh if not apart.have_own(draft)]
+        for draft in every:
+            if _is_of_members(draft) and is_shared(draft) and _pair(draft) not in said:
+                worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
+    drafts = [_of_any(draft) for draft in worst.values() if not apart.have_own(draft)]
     return OnHeap(drafts, joined, any_two)
 
 

@@ -32,7 +32,7 @@ from sharing.model.image import (
     VariableFlag,
 )
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, functions_called
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.handedobjects import Told
@@ -71,17 +71,34 @@ _Parts = Mapping[str, tuple[tuple[str, int], ...]]  # by record: the records tha
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """Accesses behind pointers (SITE_DTYPE without targets) of which ``places`` says what they reach."""
+    """Accesses behind pointers (SITE_DTYPE without targets) of which ``places`` says what they reach.
+
+    ``static``: records of which objects have static storage.  What is done to such is known, and left out, but for what
+    functions do that are called through pointers alone (``indirect``, rows): nobody sees what these are handed.
+    """
 
     sites: Table
     places: Places
+    static: frozenset[str]
+    indirect: frozenset[int]
+
+    def tells(self, name: str, function: int) -> bool:
+        """Whether what a function does to objects of a record is looked at."""
+        return name not in self.static or function in self.indirect
 
 
 def reached_records(image: Image, calls: CallGraph, read: ReadPlaces) -> Reached:
     """What code that threads or main run reaches behind pointers."""
     sites = _followed(image, calls)
     places = read(np.unique(sites["ip"])) if len(sites) else Places({})
-    return Reached(sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places)
+    roots = {root.function for root in calls.roots}
+    called = {*roots, *functions_called(image).tolist()}
+    indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
+    found = Reached(sites, places, frozenset(_static_records(image)), indirect)
+    function = dict(zip(sites["ip"].tolist(), sites["function"].tolist(), strict=True))
+    at = {ip: place for ip, place in places.at.items() if found.tells(place.name, function[ip])}
+    kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]
+    return msgspec.structs.replace(found, sites=kept, places=msgspec.structs.replace(places, at=at))
 
 
 def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> list[HeapRecord]:
@@ -123,7 +140,7 @@ def record_image(
     ``known``: objects that are judged one by one.  Of records that nothing else leads to all is said of these.
     """
     sites, places = reached.sites, reached.places
-    names = _changed(image, sites, places, _led_to(image, known))
+    names = _changed(sites, places, _led_to(image, known))
     named = records(names) if names else NamedTypes(TypeTable(), ())
     rows = {name: row for name in names if (row := row_named(named.types, name)) >= 0}
     parts = _bases(named.types, rows)
@@ -131,7 +148,7 @@ def record_image(
     if not placed.begin:
         return None
     wholes = {name: parts.get(name, ((name, 0),)) for name in rows}
-    told = _arguments(image, places, named, rows)
+    told = _arguments(image, reached, named, rows)
     args = np.concatenate([image.args, _args(image, places, placed, wholes, told)])
     result = dataclasses.replace(
         placed.image(),
@@ -167,14 +184,12 @@ def _led_to(image: Image, known: Iterable[HeapRecord]) -> set[int]:
     return set(sites["ip"][among(holders(sites["target"]), np.array(sorted(pointers), np.uint64))].tolist())
 
 
-def _changed(image: Image, sites: Table, places: Places, known: set[int]) -> list[str]:
-    """The records that are written, and of which no object has static storage: what is done to such is known."""
+def _changed(sites: Table, places: Places, known: set[int]) -> list[str]:
+    """The records that are written, where others than the ``known`` instructions lead to them."""
     written = sites["ip"][among(sites["kind"], _WRITES)].tolist()
     names = Counter(places.at[ip].name for ip in written)
     elsewhere = {places.at[ip].name for ip in sites["ip"].tolist() if ip not in known}
-    static = _static_records(image)
-    chosen = [name for name, _ in names.most_common() if name not in static and name in elsewhere]
-    return chosen[:MAX_RECORDS]
+    return [name for name, _ in names.most_common() if name in elsewhere][:MAX_RECORDS]
 
 
 def _static_records(image: Image) -> set[str]:
@@ -315,13 +330,17 @@ def _args(
 
 
 def _arguments(
-    image: Image, places: Places, named: NamedTypes, rows: Mapping[str, int]
+    image: Image, reached: Reached, named: NamedTypes, rows: Mapping[str, int]
 ) -> dict[tuple[int, int], tuple[str, int]]:
     """(record, offset in it) that arguments lead to, by (row of the function, argument): by their types, and by what
     code does behind them."""
     names = {row: name for name, row in rows.items()}
-    told = {(function, arg): (names[kind], 0) for function, kind, arg in named.pointers.tolist() if kind in names}
-    return _behind_arguments(image, places) | told
+    told = {
+        (function, arg): (names[kind], 0)
+        for function, kind, arg in named.pointers.tolist()
+        if kind in names and reached.tells(names[kind], function)
+    }
+    return _behind_arguments(image, reached.places) | told
 
 
 def _behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tuple[str, int]]:

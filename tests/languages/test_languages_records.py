@@ -130,3 +130,35 @@ def test_not_two_members_that_the_same_threads_change(tmp_path: Path) -> None:
         "work.done.load() > work.limit": "i < 0",
     }
     assert found(tmp_path, WORKERS, "-g", "-O2", **own) == []
+
+
+# A context in static storage, which a table hands to whatever function is chosen at run time.
+CONTEXTS = """
+struct Sum { std::atomic<long> total{0}; long weight = 3; };
+struct Handler { void (*run)(void *, long); void *context; };
+static Sum sum APART;
+static long add(Sum *to, long by) { return to->total += by; }
+static void on_add(void *context, long by) { Sum *to = static_cast<Sum *>(context); add(to, by); }
+static void on_look(void *context, long by) { Sum *to = static_cast<Sum *>(context); if (to->weight == by) throw by; }
+static const Handler handlers[] = {{on_add, &sum}, {on_look, &sum}};
+static void work(unsigned seed) {
+  MANY { seed = seed * 1664525u + 1013904223u; const Handler &one = handlers[seed >> 31]; CALL; }
+}
+int main() { std::thread one(work, 1), two(work, 2); one.join(); two.join(); return sum.total; }
+"""
+THROUGH_TABLE = {"APART": "", "CALL": "one.run(one.context, i)"}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_context_that_a_table_hands_to_a_function(tmp_path: Path, compiler: str) -> None:
+    (finding,) = found(tmp_path, CONTEXTS, "-g", "-O2", compiler=compiler, **THROUGH_TABLE)
+    assert members(finding) == {"total", "weight"}
+
+
+def test_what_direct_calls_do_to_a_variable_is_said_once_and_of_the_variable(tmp_path: Path) -> None:
+    direct = CONTEXTS.replace("static void on_add(void *context, long by) {", "static void on_add(void *, long) {}")
+    direct = direct.replace(" Sum *to = static_cast<Sum *>(context); add(to, by); }", "")
+    (finding,) = found(
+        tmp_path, direct, "-g", "-O0", **THROUGH_TABLE | {"CALL": "if (add(&sum, i) == sum.weight) break"}
+    )
+    assert finding.participants[0].name.startswith("sum")
