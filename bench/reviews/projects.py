@@ -68,5 +68,10 @@ PROJECTS = {
     "redis": Project("redis/redis", ("src/*.c", "src/*.h"), _redis),
     "memcached": Project("memcached/memcached", ("*.c", "*.h"), _memcached),
     "libuv": Project("libuv/libuv", ("src/*.c", "src/*.h", "include/*.h"), _cmake("-DBUILD_TESTING=OFF")),
+    "onetbb": Project(
+        "uxlfoundation/oneTBB",
+        ("src/tbb/*.cpp", "src/tbb/*.h", "src/tbbmalloc/*.cpp", "src/tbbmalloc/*.h", "include/oneapi/tbb/*.h"),
+        _cmake("-DTBB_TEST=OFF"),
+    ),
     "mimalloc": Project("microsoft/mimalloc", ("src/*.c", "include/*.h"), _cmake("-DMI_BUILD_TESTS=OFF")),
 }
