@@ -113,10 +113,19 @@ def _chosen(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]
     What such an object runs is in its class: functions that its maker handles as well are tasks, for example.
     """
     run = _runs(image)
-    if len(run) and not calls_pointers(image)[run].any():
+    if len(run) and not calls_pointers(image)[run].any() and not any(_holds_function(image, row) for row in run):
         objects = {callee for callee, argument in wanted if argument == 1 and (callee, LAST_ARGUMENT) in wanted}
         wanted = {(callee, argument) for callee, argument in wanted if callee not in objects}
     return hidden_entries(image, callees, wanted)
+
+
+def _holds_function(image: Image, row: int) -> bool:
+    """Whether the class of such an object says that it holds a pointer to a function or method as what it runs.
+
+    Without optimisation the call is in a helper, some calls away.
+    """
+    name = function_name(image, row)
+    return any(f"tupleIJ{pointer}" in name for pointer in ("PF", "M"))
 
 
 def _values(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from linemate import api
 from tests.sharing.conftest import Compile
 
@@ -50,8 +52,11 @@ TASKS = """
 CHOSEN = "for (int i = 0; i < 4; i++) pool.threads.emplace_back((i ^ n) & 1 ? poll : wait);"
 
 
-def entries(compiled: Compile, body: str) -> list[str]:
-    report = api.audit(str(compiled("g++", "cc", PROGRAM.replace("BODY", body), "-O2", "-std=c++17")))
+METHOD = "for (int i = 0; i < 4; i++) pool.threads.emplace_back(&Pool::loop, &pool);"
+
+
+def entries(compiled: Compile, body: str, level: str = "-O2") -> list[str]:
+    report = api.audit(str(compiled("g++", "cc", PROGRAM.replace("BODY", body), level, "-std=c++17")))
     text = next(n for n in report.coverage.notes if n.startswith("threads: "))
     return text.removeprefix("threads: ").split(", ")
 
@@ -64,3 +69,8 @@ def test_what_handles_a_task_is_not_taken_for_a_thread(compiled: Compile) -> Non
 
 def test_a_function_that_is_chosen_for_a_thread_is_one(compiled: Compile) -> None:
     assert {"poll (several)", "wait (several)"} <= set(entries(compiled, CHOSEN))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_method_that_a_thread_is_handed_is_one(compiled: Compile, level: str) -> None:
+    assert "Pool::loop (several)" in entries(compiled, METHOD, level)
