@@ -194,8 +194,19 @@ def _start_access(
 
     # Where debug information says what is behind pointers.
     elsewhere = debug is not None and debug.found and kind in _PROGRAMS and code.bytes <= MAX_FOLLOWED_BYTES
-    known, labels = known_callees(callees), jump_labels(program, kind)
+    known, labels = known_callees(callees, _perhaps_endings(program, code)), jump_labels(program, kind)
     return start_access(program, code.table, known, labels, starter, elsewhere=elsewhere)
+
+
+def _perhaps_endings(program: Program, code: _Code) -> dict[int, str]:
+    """Address and name of this file's functions whose names begin as those that nothing comes back from."""
+    from elfscan.code.accessscan import OWN_ENDINGS_BEGIN
+
+    names = program.symbols.names
+    rows = np.flatnonzero(code.pool >= 0)
+    at = code.pool[rows].astype(np.uint64)
+    chosen = names.starts_with_any(at, OWN_ENDINGS_BEGIN)
+    return dict(zip(code.table["address"][rows[chosen]].tolist(), names.decode(at[chosen]), strict=True))
 
 
 class _Named(msgspec.Struct, frozen=True):

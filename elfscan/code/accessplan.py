@@ -42,6 +42,7 @@ _ELSEWHERE = 2
 _OWN_RESULT = 256  # of a function of the plan, beside its flags
 _NEW_RESULT = 512  # the same
 _WRITES_HANDLE = 1024  # the same
+_NEVER_RETURNS = 2048  # the same
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -66,10 +67,10 @@ class AccessPlan:
     with known content (the address of a variable, a function or an import's placeholder).
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
     running thread's alone, ``new_results``: leads to a new object, ``handle_writers``: of those that write a word where
-    their first argument leads to, and nothing else of their callers.  ``absolute``: immediates and 32-bit displacements
-    of the code can be addresses; None: unless the file is position-independent (ET_DYN).  ``labels``: LABEL_DTYPE,
-    branches of a kernel that static keys switch.  ``elsewhere``: all accesses behind pointers are wanted too,
-    wherever these come from.
+    their first argument leads to, and nothing else of their callers, ``endings``: of those that nothing comes back
+    from.  ``absolute``: immediates and 32-bit displacements of the code can be addresses; None: unless the file is
+    position-independent (ET_DYN).  ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
+    ``elsewhere``: all accesses behind pointers are wanted too, wherever these come from.
     """
 
     arch: str
@@ -84,6 +85,7 @@ class AccessPlan:
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
     handle_writers: frozenset[int] = frozenset()
+    endings: frozenset[int] = frozenset()
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
     elsewhere: bool = False
 
@@ -146,14 +148,19 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    known = plan.own_results | plan.new_results | plan.handle_writers
+    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings
     extents = np.zeros(len(plan.functions) + len(known), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
         functions[name] = plan.functions[name]
     functions["row"] = np.arange(len(functions), dtype=np.int32)
     own["address"], own["row"] = sorted(known), -1
-    marks = ((plan.own_results, _OWN_RESULT), (plan.new_results, _NEW_RESULT), (plan.handle_writers, _WRITES_HANDLE))
+    marks = (
+        (plan.own_results, _OWN_RESULT),
+        (plan.new_results, _NEW_RESULT),
+        (plan.handle_writers, _WRITES_HANDLE),
+        (plan.endings, _NEVER_RETURNS),
+    )
     for addresses, mark in marks:
         own["flags"][among(own["address"], list(addresses))] |= mark
     slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)

@@ -6,6 +6,7 @@ is ``accessplan``'s, with the helper behind it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -60,6 +61,66 @@ OWN_RESULTS = frozenset(
 
 # Functions of the C library that start a thread: they write what stands for it where the first argument leads to.
 HANDLE_WRITERS = frozenset({"pthread_create", "thrd_create"})
+
+# Functions of the C library and of compilers' run-times that nothing comes back from, whatever they are handed.
+# Another file's of this name is theirs.  A program may have an "exit" or an "err" of its own: of its functions only the
+# implementation's are meant.
+_ENDINGS = frozenset(
+    {
+        "abort",
+        "exit",
+        "quick_exit",
+        "pthread_exit",
+        "thrd_exit",
+        "longjmp",
+        "siglongjmp",
+        "err",
+        "errx",
+        "verr",
+        "verrx",
+        "g_assertion_message",
+        "g_assertion_message_expr",
+        "g_assertion_message_error",
+        "g_assertion_message_cmpstr",
+        "g_assertion_message_cmpnum",
+    }
+)
+_OWN_ENDINGS = frozenset(
+    {
+        "_exit",
+        "_Exit",
+        "_longjmp",
+        "__longjmp_chk",
+        "__assert_fail",
+        "__assert",
+        "__assert_perror_fail",
+        "__stack_chk_fail",
+        "__stack_chk_fail_local",
+        "__chk_fail",
+        "__fortify_fail",
+        "__libc_fatal",
+        "__cxa_throw",
+        "__cxa_rethrow",
+        "__cxa_bad_cast",
+        "__cxa_bad_typeid",
+        "__cxa_pure_virtual",
+        "__cxa_throw_bad_array_new_length",
+        "__clang_call_terminate",
+        "_Unwind_Resume",
+        "_ZSt9terminatev",
+        "_ZSt10unexpectedv",
+    }
+)
+_THROWING = re.compile(r"_ZSt\d+__throw_")  # of the C++ library: std::__throw_length_error and the like
+OWN_ENDINGS_BEGIN = (b"__", b"_exit", b"_Exit", b"_longjmp", b"_Unwind", b"_ZSt")  # few, for speed
+
+
+def never_returns(name: str, *, own: bool = False) -> bool:
+    """Whether nothing comes back from a function of this name; ``own``: of the file that is read."""
+    if name in _OWN_ENDINGS or _THROWING.match(name):
+        return True
+    return not own and name in _ENDINGS
+
 
 # Functions that return a new object: of C++, whose mangled names say what they are, and by how others are named.
 _NEW = ("_Znwm", "_Znam", "_Znwj", "_Znaj")  # operator new, whatever its other arguments
@@ -146,20 +207,24 @@ class AccessScan:
 
 
 class KnownCallees(msgspec.Struct, frozen=True):
-    """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), and
-    of HANDLE_WRITERS."""
+    """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), of
+    HANDLE_WRITERS, and those that nothing comes back from (``never_returns``)."""
 
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
     handle_writers: frozenset[int] = frozenset()
+    endings: frozenset[int] = frozenset()
 
 
-def known_callees(names: Mapping[int, str]) -> KnownCallees:
-    """Those among functions of these names, by address."""
+def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCallees:
+    """Those among other files' functions of these names, by address, and among the file's ``own``."""
+    endings = {address for address, name in names.items() if never_returns(name)}
+    endings |= {address for address, name in own.items() if never_returns(name, own=True)}
     return KnownCallees(
         frozenset(address for address, name in names.items() if name in OWN_RESULTS),
         frozenset(address for address, name in names.items() if makes_objects(name)),
         frozenset(address for address, name in names.items() if name in HANDLE_WRITERS),
+        frozenset(endings),
     )
 
 
@@ -208,6 +273,7 @@ def start_access(
         own_results=known.own_results,
         new_results=known.new_results,
         handle_writers=known.handle_writers,
+        endings=known.endings,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
         elsewhere=elsewhere,
     )

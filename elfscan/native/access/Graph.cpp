@@ -24,6 +24,8 @@ constexpr uint8_t MaxLoopDepth = 255;
 constexpr float RootChance = 0.1F;
 constexpr float LeastChance = 1e-12F;
 constexpr float LoopEntered = 0.88F;
+/// Of code from which nothing comes back: a program ends once.
+constexpr float Ending = 1.0F / 1024;
 /// Of code that each thread runs once, as it comes by again and again.
 constexpr float FirstUse = 1.0F / 1024;
 /// Ops of a test, its branch included.
@@ -32,10 +34,14 @@ constexpr uint32_t MaxTest = 6;
 constexpr unsigned MaxPreheader = 3;
 
 bool fallsThrough(const Op &O) {
-  return O.Next == Flow::Next || O.Next == Flow::Branch || O.isCall();
+  if (O.isCall())
+    return !O.NeverReturns;
+  return O.Next == Flow::Next || O.Next == Flow::Branch;
 }
 
-bool endsBlock(const Op &O) { return O.Next != Flow::Next && !O.isCall(); }
+bool endsBlock(const Op &O) {
+  return O.isCall() ? O.NeverReturns : O.Next != Flow::Next;
+}
 
 bool branches(const Op &O) {
   return O.Next == Flow::Branch || O.Next == Flow::Jump;
@@ -345,6 +351,42 @@ void Graph::startChances() {
     Chance[K.Block] = std::max(Chance[K.Block], K.Chance);
 }
 
+/// Blocks from which all ways lead to calls that nothing comes back from.  What
+/// stands behind another call and is jumped to as well need not follow it: that
+/// call may be of a function of the program that does not return either.
+void Graph::findEndings(std::span<const Op> Ops) {
+  Ends.assign(Blocks.size(), 0);
+  AnyEnds = false;
+  for (uint32_t B : PostOrder) {
+    std::span<const uint32_t> Ways = successors(Blocks[B]);
+    const Op &Last = Ops[Blocks[B].Last - 1];
+    if (Ways.empty())
+      Ends[B] = Last.NeverReturns;
+    else if (!Last.isCall() || predecessors(Ways[0]).size() == 1)
+      Ends[B] =
+          std::ranges::all_of(Ways, [this](uint32_t To) { return Ends[To]; });
+    AnyEnds |= Ends[B];
+  }
+}
+
+/// The ways from a block, which is come to with the chance \p Here, without
+/// those to where the program or the thread ends: these are given theirs.
+std::span<const uint32_t> Graph::goesOn(const Block &B, float Here) {
+  std::span<const uint32_t> Ways = successors(B);
+  if (!AnyEnds)
+    return Ways;
+  Alive.clear();
+  for (uint32_t To : Ways)
+    if (!Ends[To])
+      Alive.push_back(To);
+  if (Alive.empty() || Alive.size() == Ways.size())
+    return Ways;
+  for (uint32_t To : Ways)
+    if (Ends[To])
+      Chance[To] += Here * Ending;
+  return Alive;
+}
+
 /// How rarely a run of the function comes to a block, leaving loop counts to
 /// LoopDepth: 4 * -log2 of the chance, each way of a branch taken equally
 /// often. After Wu and Larus (MICRO-27, 1994); an exit of a loop is as likely
@@ -356,6 +398,7 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
         std::lround(-4.0F * std::log2(std::clamp(C, LeastChance, 1.0F))));
   };
   startChances();
+  findEndings(Ops);
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
     Block &Current = Blocks[*It];
     // A loop's head comes before the rest of it, and back edges do not count.
@@ -365,10 +408,10 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
     else if (Outer[*It] < Blocks.size())
       Current.Reached = Blocks[Outer[*It]].Reached;
     unsigned Stays = 0, Leaves = 0;
-    for (uint32_t To : successors(Current))
-      ++(Blocks[To].LoopDepth < Current.LoopDepth ? Leaves : Stays);
     float Here = std::min(Chance[*It], 1.0F);
-    std::span<const uint32_t> Ways = successors(Current);
+    std::span<const uint32_t> Ways = goesOn(Current, Here);
+    for (uint32_t To : Ways)
+      ++(Blocks[To].LoopDepth < Current.LoopDepth ? Leaves : Stays);
     if (Ways.size() == 2 && Stays == 2) {
       if (bool First = isFirstUse(Ops, Current, Ways[0]);
           First != isFirstUse(Ops, Current, Ways[1])) {

@@ -91,6 +91,9 @@ private:
   std::vector<uint32_t> PostOrder;                      ///< without back edges
   std::vector<KeyedBlock> Keyed;                        ///< by op
   std::vector<float> Chance;   ///< of a block, in one run of the function
+  std::vector<uint8_t> Ends;   ///< by block: nothing comes back from there
+  std::vector<uint32_t> Alive; ///< the ways of one block that go on
+  bool AnyEnds = false;
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;
 
@@ -106,6 +109,8 @@ private:
   bool entersLoop(uint32_t To, uint8_t Depth) const;
   void findKeyed(std::span<const Op> Ops);
   void startChances();
+  void findEndings(std::span<const Op> Ops);
+  std::span<const uint32_t> goesOn(const Block &B, float Here);
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
   bool isFirstUse(std::span<const Op> Ops, const Block &From,
                   uint32_t To) const;

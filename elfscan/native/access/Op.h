@@ -188,6 +188,7 @@ struct Op {
   BitWork Bits = BitWork::None;
   int8_t BitsTo = NoReg, BitsFrom = NoReg, BitsFrom2 = NoReg;
   MemOperand Mem[2];
+  bool NeverReturns = false; ///< a call that nothing comes back from
 
   uint64_t end() const { return Ip + Length; }
   bool isCall() const {

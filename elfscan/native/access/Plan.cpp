@@ -169,6 +169,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       NewResults.push_back(R.Address);
     if (R.Flags & WritesHandle)
       HandleWriters.push_back(R.Address);
+    if (R.Flags & NeverReturns)
+      Endings.push_back(R.Address);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -181,6 +183,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(OwnResults.begin(), OwnResults.end());
   std::sort(NewResults.begin(), NewResults.end());
   std::sort(HandleWriters.begin(), HandleWriters.end());
+  std::sort(Endings.begin(), Endings.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }

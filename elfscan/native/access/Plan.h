@@ -63,6 +63,8 @@ inline constexpr uint32_t NewResult = 512;
 /// Of the plan alone: writes a word where its first argument leads to, and
 /// nothing else that its caller has.
 inline constexpr uint32_t WritesHandle = 1024;
+/// Of the plan alone: nothing comes back from it.
+inline constexpr uint32_t NeverReturns = 2048;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -101,6 +103,7 @@ public:
   std::vector<uint64_t> OwnResults;    ///< functions with that flag, sorted
   std::vector<uint64_t> NewResults;    ///< the same
   std::vector<uint64_t> HandleWriters; ///< the same
+  std::vector<uint64_t> Endings;       ///< the same of NeverReturns
 
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.

@@ -118,6 +118,9 @@ private:
           Labels = Labels.subspan(1);
         if (!Labels.empty() && Labels.front().Code == At)
           noteKey(Labels.front(), Next);
+        Next.NeverReturns =
+            Next.Next == Flow::Call &&
+            std::ranges::binary_search(P.Endings, uint64_t(Next.Imm));
         Ops.push_back(Next);
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());
