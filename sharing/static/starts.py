@@ -23,6 +23,7 @@ from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, functions_called, names_of_callees, passed_on
 from sharing.static.functionvalues import by_go, function_objects, made_values
+from sharing.static.guardedstarts import behind_its_mark
 from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.objectentries import calls_methods, object_entries
@@ -40,6 +41,7 @@ class Root:
     many: bool  # more than one such thread can run at a time
     waited_in: frozenset[int] = frozenset()  # functions that start it, where all of these wait until it has ended
     is_task: bool = False  # a pool's thread runs it again and again, among others
+    is_marked: bool = False  # it is started where a variable tells that it does not run yet (``guardedstarts``)
     is_part: bool = False  # a stretch of such a thread (``stretches``), another one of which has its own root
     started: frozenset[int] = frozenset()  # addresses of all calls that start it, or make what does; none: unknown
 
@@ -61,7 +63,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
 
     def start(row: int, starter: int, ip: int, *, several: bool) -> None:
         """This function runs on a thread of its own, which that one starts."""
-        found.setdefault(row, []).append(several or bool(often[starter]))
+        found.setdefault(row, []).append(several or (bool(often[starter]) and not behind_its_mark(image, ip, row)))
         places.setdefault(row, []).append(ip)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed_on(image, starter, callees))
@@ -202,6 +204,7 @@ def _roots(
             len(times) > 1 or any(times),
             always.get(at, frozenset()),
             at in tasks,
+            times == [False] and any(behind_its_mark(image, ip, at) for ip in known.get(at, ())),
             started=known.get(at, frozenset()),
         )
         for at, times in sorted(found.items())

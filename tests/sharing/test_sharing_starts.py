@@ -226,3 +226,48 @@ class TestChosen:
         b.function("sort").keep("worker", SlotKind.UNKNOWN, 0)
         b.function("main").call("pthread_create", None, None, None, None).call("sort")
         assert "worker" not in roots(b)
+
+
+MARKED = """
+#include <pthread.h>
+#include <unistd.h>
+static pthread_t handle, other;
+static int running, begun, unset;
+long stored, handed, entered, plain, tested;
+__attribute__((noinline)) static void *by_store(void *n) { for (;;) stored += read(0, 0, 0); return n; }
+__attribute__((noinline)) static void *by_handle(void *n) { for (;;) handed += read(0, 0, 0); return n; }
+__attribute__((noinline)) static void *by_entry(void *n) { begun = 1; for (;;) entered += read(0, 0, 0); return n; }
+__attribute__((noinline)) static void *unmarked(void *n) { for (;;) plain += read(0, 0, 0); return n; }
+__attribute__((noinline)) static void *never_set(void *n) { for (;;) tested += read(0, 0, 0); return n; }
+__attribute__((noinline)) void first(void) { if (!running) { running = 1; pthread_create(&other, 0, by_store, 0); } }
+__attribute__((noinline)) void second(void) { if (handle == 0) pthread_create(&handle, 0, by_handle, 0); }
+__attribute__((noinline)) void third(void) { if (!begun) pthread_create(&other, 0, by_entry, 0); }
+__attribute__((noinline)) void fourth(void) { pthread_create(&other, 0, unmarked, 0); }
+__attribute__((noinline)) void fifth(void) { if (!unset) pthread_create(&other, 0, never_set, 0); }
+__attribute__((noinline)) void all(int n) { first(); second(); third(); fourth(); fifth(); if (n) running = 0; }
+int set(int to) { return unset = to; }
+#ifdef PROGRAM
+int main(int n, char **v) {
+  if (n == 2) { first(); second(); third(); fourth(); fifth(); }
+  all(n);
+  return set(n & 2);
+}
+#endif
+"""
+
+
+@pytest.mark.parametrize(("tool", "level"), [("gcc", "-O0"), ("gcc", "-O2"), ("clang-19", "-O2")])
+@pytest.mark.parametrize("flags", [("-DPROGRAM",), ("-shared", "-fPIC")], ids=["program", "library"])
+def test_a_thread_that_is_started_where_it_does_not_run_is_one(
+    compiled: Compile, tool: str, level: str, flags: tuple[str, ...]
+) -> None:
+    """Whoever calls the function that starts it, and however often: a variable tells that it runs."""
+    image = next(read_images(str(compiled(tool, "c", MARKED, level, "-pthread", *flags)), types=False))
+    found = {root.name: root.many for root in callgraph.build(image, default_knowledge()).roots}
+    assert {name: found[name] for name in ("by_store", "by_handle", "by_entry")} == {
+        "by_store": False,
+        "by_handle": False,
+        "by_entry": False,
+    }
+    assert found["unmarked"]
+    assert found["never_set"]
