@@ -78,6 +78,7 @@ class Profiled(msgspec.Struct, frozen=True):
             functools.partial(shift_step, image, line_size),
             # Of source whoever checks it says that threads run it.
             0 if image.origins else sum(1 << i for i, r in enumerate(calls.roots) if r.function < 0),
+            sum(1 << i for i, r in enumerate(calls.roots) if r.is_perhaps_many),
         )
 
 

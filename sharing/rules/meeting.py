@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from sharing.model.finding import Severity
 from sharing.model.profile import Actor, FrequentUse, Heat, Role
-from sharing.rules.line.base import Context, surely_meet
+from sharing.rules.line.base import Context, surely_meet, surely_meet_others
 
 NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
 CALLED = f"{UNKNOWN}, and one of the two is not among the busiest of it"
 CALLERS = "how often callers of this library come here is not known: one of the two is no work of a thread of its own"
+STARTED = "this thread meets only another one like it, and callers of this library know whether one is started"
 SELDOM_CALLED = "callers of this library would not do both often enough to matter if one were ten times less"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 LIBRARY = "both belong to the standard library"
@@ -59,6 +60,8 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     else:
         most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)
     if surely_meet(writer, user, ctx):
+        if not surely_meet_others(writer, user, ctx):
+            return Severity.LOW, STARTED
         return most if local else (Severity.CRITICAL, "")
     if writer.of_library or user.of_library:
         most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics

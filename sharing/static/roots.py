@@ -85,7 +85,10 @@ def _of_library(image: Image, knowledge: Knowledge) -> ThreadStructure:
     if image.kind is not ImageKind.SHARED:
         return ThreadStructure([callers], base, how, True)
     # Callers decide how often a library starts its threads, but of those that it sees to be running.
-    own = [dataclasses.replace(root, many=not root.is_marked) for root in created(image, knowledge, set())[0]]
+    own = [
+        dataclasses.replace(root, many=not root.is_marked, is_perhaps_many=not (root.many or root.is_marked))
+        for root in created(image, knowledge, set())[0]
+    ]
     base[[root.function for root in own if not exported[root.function]]] = False
     if own:
         how += f"; {len(own)} thread entries of the library's own"

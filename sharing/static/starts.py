@@ -42,6 +42,7 @@ class Root:
     waited_in: frozenset[int] = frozenset()  # functions that start it, where all of these wait until it has ended
     is_task: bool = False  # a pool's thread runs it again and again, among others
     is_marked: bool = False  # it is started where a variable tells that it does not run yet (``guardedstarts``)
+    is_perhaps_many: bool = False  # ``many``, but nothing that was seen starts a second one: callers of a library may
     is_part: bool = False  # a stretch of such a thread (``stretches``), another one of which has its own root
     started: frozenset[int] = frozenset()  # addresses of all calls that start it, or make what does; none: unknown
 

@@ -102,6 +102,23 @@ def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     assert limit((alone,), CONTEXT)[0] is Severity.NOTE
 
 
+@pytest.mark.parametrize(
+    ("wrote", "used", "most"),
+    [
+        pytest.param(MANY, MANY, Severity.LOW, id="only with another one of its kind"),
+        pytest.param(MANY, ONE, Severity.CRITICAL, id="with a thread of another kind"),
+        pytest.param(ONE, MANY, Severity.CRITICAL, id="the other way round"),
+        pytest.param(MANY, MANY | OTHER, Severity.CRITICAL, id="with both"),
+    ],
+)
+def test_a_thread_of_which_callers_may_start_a_second_one_surely_meets_others_alone(
+    wrote: int, used: int, most: Severity
+) -> None:
+    pair = (actor(FrequentUse(wrote, wrote, wrote, wrote)), actor(FrequentUse(used, used, used, used)))
+    assert limit(pair, dataclasses.replace(CONTEXT, perhaps_many=MANY))[0] is most
+    assert limit(pair, CONTEXT)[0] is Severity.CRITICAL  # several are seen to be started
+
+
 def test_the_two_that_are_named_count_and_nobody_else_of_the_line() -> None:
     assert limit((actor(SURE_ONE), actor(SURE_OTHER), actor(FrequentUse())), CONTEXT)[0] is Severity.CRITICAL
     assert limit((actor(SURE_ONE), actor(FrequentUse()), actor(SURE_OTHER)), CONTEXT)[0] is Severity.NOTE

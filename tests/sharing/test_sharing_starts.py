@@ -271,3 +271,13 @@ def test_a_thread_that_is_started_where_it_does_not_run_is_one(
     }
     assert found["unmarked"]
     assert found["never_set"]
+
+
+@pytest.mark.parametrize("loops", [0, 1])
+def test_of_a_librarys_thread_it_is_known_whether_the_library_starts_several(loops: int) -> None:
+    b = Builder(ImageKind.SHARED)
+    b.function("start", flags=EXPORTED).call("pthread_create", None, None, "dispatch", None, loop=loops)
+    b.function("dispatch", flags=TAKEN)
+    (root,) = (one for one in callgraph.build(b.image(), default_knowledge()).roots if one.name == "dispatch")
+    assert root.many
+    assert root.is_perhaps_many is not bool(loops)

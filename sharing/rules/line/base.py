@@ -31,7 +31,8 @@ class Context:
 
     ``concurrent`` says whether code under two root masks can run at the same time, ``thread_mask`` which roots are
     thread entries seen in the program (not main, not "anything exported"), ``anybody`` those of threads that start
-    elsewhere, ``root_names`` what a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.
+    elsewhere, ``perhaps_many`` those of threads of which nothing that was seen starts a second one, ``root_names`` what
+    a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.
     """
 
     line_size: int
@@ -42,6 +43,7 @@ class Context:
     root_names: Callable[[int], tuple[str, ...]]
     shift_step: Callable[[Actor, Actor], int]
     anybody: int = 0
+    perhaps_many: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +338,17 @@ def surely_meet(writer: Actor, user: Actor, ctx: Context) -> bool:
     if writer.often is None or user.often is None:
         return False
     return ctx.concurrent(writer.often.sure_writes, user.often.sure_uses)
+
+
+def surely_meet_others(writer: Actor, user: Actor, ctx: Context) -> bool:
+    """Do they surely meet also if of each thread that is perhaps several there is only one?"""
+    if writer.often is None or user.often is None:
+        return False
+    wrote, used, alone = writer.often.sure_writes, user.often.sure_uses, ctx.perhaps_many
+    if ctx.concurrent(wrote & ~alone, used) or ctx.concurrent(wrote, used & ~alone):
+        return True
+    bits = (1 << at for at in range((wrote & alone).bit_length()))
+    return any(wrote & bit and ctx.concurrent(bit, used & ~bit) for bit in bits)
 
 
 def pair_score(a: Actor, b: Actor) -> float:
