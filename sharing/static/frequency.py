@@ -98,6 +98,8 @@ def in_threads(
         _calls_through_pointers(image, kept, dispatched),
         perthread.work_of(image),
         called if called.any() else base,
+        # Of source whoever checks it knows that threads are busy there.
+        numbers.CALLERS_SHARE if image.kind is ImageKind.SHARED and image.origins is None else 1.0,
     )
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))

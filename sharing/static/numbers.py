@@ -124,6 +124,14 @@ CALLS_FOLLOWED: Annotated[
 FAINT: Annotated[
     float, About("runs for each run of the entry", Origin.CHOSEN, "below, nothing is followed: one in a million")
 ] = 1e-6
+CALLERS_SHARE: Annotated[
+    float,
+    About(
+        "share of their instructions that callers of a library spend in it",
+        Origin.CHOSEN,
+        "they have work of their own, and other libraries: of a small one, half its functions would be busy else",
+    ),
+] = 0.1
 SURE_FACTOR: Annotated[
     float, About("factor of the rate that matters", Origin.CHOSEN, "estimates are off by so much as often as not")
 ] = 10.0

@@ -278,6 +278,7 @@ def threads(
     pointers: PointerCalls,
     work: Work,
     entered: Bools,
+    callers_share: float = 1.0,
 ) -> Threads:
     """Runs of every function per million instructions of each entry's thread.
 
@@ -286,7 +287,8 @@ def threads(
     Where a thread's loop calls through a pointer, it calls those functions one after another that are kept at the place
     of the pointer or, where nothing tells, that are handed over, if they are few.  What it calls so outside of loops,
     as a method of the object that it was handed, it runs once.  An entry of -1 is a thread of
-    somebody else, who calls all of ``entered`` alike: nothing tells what the callers of a library do more often.
+    somebody else, who calls all of ``entered`` alike: nothing tells what the callers of a library do more often.  Of
+    their instructions ``callers_share`` are the library's.
     """
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
     rates, once, near, handed = np.zeros((len(entries), n)), *np.zeros((3, len(entries), n), bool)
@@ -327,6 +329,7 @@ def threads(
         # Apart: what the loop itself does is as sure as without them.
         total += work.of(taken, none_once) + work.of(lives, handed[row])
         rates[row] += (taken + lives) * (PER_MILLION / max(total, 1.0))
+        rates[row] *= callers_share if entry < 0 else 1.0
     callers = mask_of(np.array([entry < 0 for entry, _ in entries], bool))
     return Threads(rates, once, near, handed, unsure=callers, callers=callers)
 

@@ -334,6 +334,15 @@ def lock_across_lines() -> Builder:
     return b
 
 
+def in_a_library() -> Builder:
+    """Functions that a library exports count, each in its own word."""
+    b = Builder(ImageKind.SHARED)
+    for at, name in enumerate(("mine", "theirs")):
+        b.variable(name, 8, BSS + at * 8)
+        atomic(b.function(f"count_{name}", FunctionFlag.EXPORTED), name, 1)
+    return b
+
+
 def called_by_seldom_code() -> Builder:
     """A kernel's counters, one of which is counted by what two functions call that hardly ever run, and modules may."""
     b = Builder(ImageKind.KERNEL)
@@ -367,6 +376,7 @@ ROWS: list[Row] = [
     ("STUB_INSTRUCTIONS", 1e5, beside_a_stub),
     ("CALLS_FOLLOWED", 1, at_the_end_of_a_chain),
     ("FAINT", 0.9, before_the_loop),
+    ("CALLERS_SHARE", 1e-6, in_a_library),
     ("SURE_FACTOR", 1e6, counters),
     ("EACH_TIME", -1, counters),
     ("EVERY_ROUND", 0, beside_sleep),
