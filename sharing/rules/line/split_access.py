@@ -4,7 +4,8 @@ What it does: finds an atomically accessed object, or the hot word group of a lo
 
 Why is this bad?  An atomic instruction whose operand crosses a line boundary locks the whole bus on x86 (a split
 lock, hundreds of times slower, a fault where the kernel enforces it), and is not atomic at all on most other
-architectures.  A lock whose hot bytes span two lines costs two line transfers for each operation.
+architectures.  A lock whose hot bytes span two lines costs two line transfers for each operation, where another thread
+has taken it in between: where no two are estimated to take it often, it is a note.
 
 Example:
 
@@ -24,6 +25,7 @@ from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
 from sharing.rules.line.base import Context, Draft, LineRule, describe, heat_evidence, who
+from sharing.rules.meeting import said_at_most
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -52,6 +54,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 severity = Severity.NOTE  # whoever waits there sleeps, which takes far longer than two misses
             if actor.count > 1:
                 severity = severity.lowered(numbers.LESS)
+            if said_at_most(severity, actor, actor, ctx) < severity.rank:
+                severity = Severity.NOTE  # two lines cost something where another thread had both before
             text = (
                 f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has {end - start} hot bytes on "
                 f"two lines: {where}; each operation moves two lines"
