@@ -48,6 +48,18 @@ int main(int n, char **v) {
   return 0;
 }
 """
+PACKETS = """
+#include <stdlib.h>
+long logtype, other, sent;
+__attribute__((noinline)) int rte_log(long level, long type, const char *text) { return rand() + type + *text; }
+__attribute__((noinline)) int rte_lcore(long level, long type, const char *text) { return rand() + type - *text; }
+int main(int n, char **v) {
+  if (n == 3) return rte_log(4, logtype, v[0]);
+  if (n == 9) n += rte_lcore(4, other, v[0]);
+  sent++;
+  return n;
+}
+"""
 GUARDED = """
 #include <cstdlib>
 struct Options { long seen; Options(); };
@@ -240,6 +252,14 @@ def test_a_call_right_before_a_return_comes_back(compiled: Compile, tool: str) -
     program = compiled(tool, "c", RETURNED, "-O1", "-fno-inline")
     found = rarities(program, "seen", "one", "two", "taken")
     assert max(found["seen"], found["one"], found["two"], found["taken"]) < SELDOM
+
+
+@pytest.mark.parametrize(("tool", "level"), COMPILERS)
+def test_what_a_log_of_dpdk_is_handed_is_read_seldom(compiled: Compile, tool: str, level: str) -> None:
+    """Packets are not logged: those calls are compiled out."""
+    found = rarities(compiled(tool, "c", PACKETS, level), "logtype", "other", "sent")
+    assert found["logtype"] >= SELDOM
+    assert max(found["other"], found["sent"]) < SELDOM
 
 
 @pytest.mark.parametrize(("tool", "level"), COMPILERS)
