@@ -23,6 +23,9 @@ from sharing.static import numbers
 from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.executions import each_time, in_loop
 
+TIMED_OUT = (
+    "St9cv_status"  # std::cv_status in a mangled name (Itanium C++ ABI, 5.1.5: of templates the result is a part)
+)
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -33,6 +36,7 @@ class WorkTable(msgspec.Struct, frozen=True):
     rule, or until a signal comes.
 
     Those of ``sleeps_prefixes`` are templates; ``interrupted`` are those that are made again when a signal ends them.
+    Those of ``waits_for_a_time_prefixes`` do so where they return whether time ran out, and wait for a condition else.
     Those of ``sleeps_if_zero`` sleep where the argument of this number is zero: they wait for that many descriptors.
     """
 
@@ -42,6 +46,7 @@ class WorkTable(msgspec.Struct, frozen=True):
     sleeps_prefixes: tuple[str, ...]
     sleeps_if_zero: dict[str, int]
     waits_for_a_time: frozenset[str]
+    waits_for_a_time_prefixes: tuple[str, ...]
     interrupted: frozenset[str]
 
 
@@ -92,6 +97,14 @@ class _Calls:
         chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in self._names]
         return among(self._image.calls["callee"], self._callees[np.array(chosen, bool)])
 
+    def that_wait_for_a_time(self) -> Bools:
+        """Those that go on after a time, whatever happened; of a method its result says so."""
+        table = _table()
+        methods = [
+            name for name in self._names if name.startswith(table.waits_for_a_time_prefixes) and TIMED_OUT in name
+        ]
+        return self.of({*table.waits_for_a_time, *methods})
+
     def that_sleep(self) -> Bools:
         """See ``calls_that_sleep``."""
         table, args = _table(), self._image.args
@@ -132,7 +145,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     interrupted = named.of(table.interrupted)
     every = wrapped(named.that_sleep()) | (wrapped(interrupted, again) & ~interrupted)
     rest = of(every & always & (calls["loop_depth"] == 1)) | of(interrupted & always & (calls["loop_depth"] == 2))
-    timed = distinct(calls["function"][wrapped(named.of(table.waits_for_a_time)) & always & (calls["loop_depth"] == 1)])
+    timed = distinct(calls["function"][wrapped(named.that_wait_for_a_time()) & always & (calls["loop_depth"] == 1)])
     if len(timed):
         rest |= once[:, timed].any(axis=1) & ~once[:, _with_other_loops(image, timed)].any(axis=1)
     return Sleepers(of(every & looped), rest, of(wrapped(named.of(table.sleeps_seconds)) & looped))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from linemate import api
@@ -90,3 +92,62 @@ def test_who_sleeps_each_time_around_does_nothing_often(compiled: Compile, tool:
 @pytest.mark.parametrize("loop", WAITS.values(), ids=WAITS)
 def test_who_waits_for_work_may_be_busy(compiled: Compile, tool: str, loop: str) -> None:
     assert severity(compiled, tool, loop) == "high"
+
+
+def severity_of_source(tmp_path: Path, suffix: str, program: str) -> str:
+    """The same from the source."""
+    source = tmp_path / f"program.{suffix}"
+    source.write_text(program)
+    report = api.check([source], flags=["-O2"], cache=False, config=False)
+    both = {"served", "ticks"}
+    return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+
+
+@pytest.mark.parametrize("loop", SLEEPS.values(), ids=SLEEPS)
+def test_source_says_so_of_who_sleeps(tmp_path: Path, loop: str) -> None:
+    assert severity_of_source(tmp_path, "c", PROGRAM.replace("LOOP", loop)) in ("note", "none")
+
+
+@pytest.mark.parametrize("loop", WAITS.values(), ids=WAITS)
+def test_source_says_so_of_who_waits(tmp_path: Path, loop: str) -> None:
+    assert severity_of_source(tmp_path, "c", PROGRAM.replace("LOOP", loop)) == "high"
+
+
+CXX = """
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+long served, ticks;
+struct alignas(64) Guarded { std::mutex m; std::condition_variable c; } guarded;
+struct alignas(64) State { bool stop; int queued; } state;
+void serve() { char b[64]; while (read(0, b, 64) > 0) served++; }
+void tick() {
+  using namespace std::chrono_literals;
+  std::unique_lock<std::mutex> lock(guarded.m);
+  LOOP
+}
+int main() {
+  std::thread t(serve), u(tick);
+  t.join();
+  u.join();
+  return int(served + ticks);
+}
+"""
+FOR_A_TIME = "while (!state.stop) { guarded.c.wait_for(lock, 1s); ticks++; }"
+FOR_WORK = "while (!state.stop) { guarded.c.wait_for(lock, 1s, [] { return state.queued > 0; }); ticks++; }"
+
+
+@pytest.mark.parametrize(("loop", "expected"), [(FOR_A_TIME, {"note", "none"}), (FOR_WORK, {"high"})])
+class TestConditionVariables:
+    """What `wait_for` waits for: a time, or a condition that it is handed."""
+
+    def test_in_source(self, tmp_path: Path, loop: str, expected: set[str]) -> None:
+        assert severity_of_source(tmp_path, "cpp", CXX.replace("LOOP", loop)) in expected
+
+    def test_in_binaries(self, compiled: Compile, loop: str, expected: set[str]) -> None:
+        report = api.audit(str(compiled("g++", "cpp", CXX.replace("LOOP", loop), "-O0", "-std=c++17")))
+        both = {"served", "ticks"}
+        found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+        assert (found in ("note", "none")) == (expected == {"note", "none"})

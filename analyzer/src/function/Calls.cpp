@@ -154,6 +154,20 @@ void Body::givenNumbers(uint32_t Row, llvm::ArrayRef<const Expr *> Values) {
   }
 }
 
+/// A wait that ends after a time, whatever happens.  Methods that are handed a
+/// condition as well wait for that.
+static bool waitsForATime(const FunctionDecl &F, const CallExpr &C) {
+  const IdentifierInfo *Id = F.getIdentifier();
+  if (!Id || !Id->getName().contains("wait"))
+    return false;
+  StringRef Name = Id->getName();
+  if (!isa<CXXMethodDecl>(F))
+    return Name.contains("timed") || Name.contains("clock") ||
+           Name.ends_with("_until");
+  return C.getNumArgs() == 2 &&
+         (Name.ends_with("_for") || Name.ends_with("_until"));
+}
+
 void Body::call(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   SourceLocation Where = C.getExprLoc();
@@ -194,6 +208,9 @@ void Body::call(const CallExpr &C) {
   if (F->getIdentifier() && Unit.knowledge().isBarrier(qualifiedName(*F)))
     return plainCall(*F, /*Virtual=*/false, A, Where);
   const Callee &Info = Known.of(*F);
+  if (Info.IsPrimitive || Info.IsLibrary)
+    if (waitsForATime(*F, C))
+      callRow(F, false, Where); // its name says that it sleeps
   if (Info.IsPrimitive) {
     // What it is handed runs in between: a condition to wait for, or what a
     // lock does for its caller.
