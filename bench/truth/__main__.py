@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.truth import decay, fit
+from bench.truth import decay, fit, tried
 from bench.truth.build import BUILDS, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
 from bench.truth.costs import costs
@@ -31,11 +31,11 @@ PAGE = ROOT / "docs" / "accuracy.md"
 
 
 def main() -> int:
-    """``count NAME…``, ``score [NAME…]``, ``misses NAME…``, ``ways [NAME…]``, ``decay [NAME…]`` or ``packages``."""
+    """``count NAME…``, ``score [NAME…]``, ``misses NAME…``, ``ways``, ``decay``, ``tried``, ``fit`` or ``packages``."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    actions = ("build", "costs", "count", "keep", "score", "misses", "ways", "decay", "fit", "packages")
+    actions = ("build", "costs", "count", "keep", "score", "misses", "ways", "decay", "fit", "tried", "packages")
     parser.add_argument("action", choices=actions)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
@@ -51,6 +51,8 @@ def main() -> int:
     if options.action == "fit":
         (ROOT / "docs" / "estimate.md").write_text(fit.page(list(fit.cases())), encoding="utf-8")
         return 0
+    if options.action == "tried":
+        return _tried(options.names)
     known = {p.name: p for p in (*PROGRAMS, *built_programs())}
     unknown = sorted(set(options.names) - known.keys())
     if unknown:
@@ -174,6 +176,16 @@ def _decay(names: list[str]) -> int:
         print(*decay.tables(found), sep="\n")
     else:
         (ROOT / "docs" / "decay.md").write_text(decay.page(found), encoding="utf-8")
+    return 0
+
+
+def _tried(names: list[str]) -> int:
+    """All programs as the page, or some of them as the same table here."""
+    text = tried.page(combinations := tried.combinations(), tried.outcomes(combinations, names))
+    if names:
+        print(text)
+    else:
+        (ROOT / "docs" / "numbers.md").write_text(text, encoding="utf-8")
     return 0
 
 

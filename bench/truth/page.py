@@ -22,6 +22,7 @@ from sharing.model.finding import Severity
 from sharing.model.profile import Actor, Heat
 
 NAMED = 6  # of each kind of miss
+TWO_THIRDS = 20 / 30  # of the most used: what is aimed at
 SEVERITIES = ("critical", "high", "medium", "low", "note")
 Row = tuple[Compared, Score]
 HEAD = f"""# How far the estimates of the code can be trusted
@@ -83,8 +84,9 @@ def _in_short(rows: Sequence[Row]) -> list[str]:
         f"{reduce(add, said).part} were true ({severities or 'none'}). Some programs were counted under several loads: "
         f"of {once.whole} findings, each counted once, {once.part} were true under a load at least, and of "
         f"{apart.whole} lines {apart.part} have a true finding. {_of(hot)} variables that threads used most "
-        "together are called hot. Where few lines are shared, single findings decide a share; and what is false here "
-        "may be true under a load that runs the code more often, which the code alone cannot tell."
+        f"together are called hot; of programs, the loads of one taken together, {_by_project(rows)}. Where few lines "
+        "are shared, single findings decide a share; and what is false here may be true under a load that runs the "
+        "code more often, which the code alone cannot tell."
     )
     return [*textwrap.wrap(text, width=120), ""]
 
@@ -104,6 +106,18 @@ def _by_file(rows: Sequence[Row]) -> tuple[Share, Share]:
             at = one.made.build_id, line
             found[at] = found.get(at, False) or line in score.found
     return Share(sum(true.values()), len(true)), Share(sum(found.values()), len(found))
+
+
+def _by_project(rows: Sequence[Row]) -> str:
+    """What the most used variables that are hot come to where each program counts alike."""
+    hot: dict[str, Share] = {}
+    for one, score in rows:
+        if len(one.scores) == 1 and score.hot_of_most_used.whole:
+            project = one.made.program.partition("-")[0]
+            hot[project] = hot.get(project, Share()) + score.hot_of_most_used
+    shares = [share.part / share.whole for share in hot.values()]
+    enough = sum(share >= TWO_THIRDS for share in shares)
+    return f"the mean is {100 * sum(shares) / max(len(shares), 1):.0f} %, and {enough} of {len(shares)} have two thirds"
 
 
 def _name(one: Compared, score: Score) -> str:

@@ -9,6 +9,7 @@ instructions that is.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Collection
 
 import msgspec
@@ -90,20 +91,24 @@ class _Calls:
     def __init__(self, image: Image) -> None:
         self._image = image
         self._callees = distinct(image.calls["callee"])
-        self._names = names_of_callees(image, self._callees)
+        self._at: dict[str, list[int]] = defaultdict(list)
+        for at, name in enumerate(names_of_callees(image, self._callees)):
+            self._at[name].append(at)
 
-    def of(self, wanted: Collection[str], prefixes: tuple[str, ...] = ()) -> Bools:
-        """Those of functions with such names."""
-        chosen = [name in wanted or (bool(prefixes) and name.startswith(prefixes)) for name in self._names]
-        return among(self._image.calls["callee"], self._callees[np.array(chosen, bool)])
+    def of(self, wanted: Collection[str], prefixes: tuple[str, ...] = (), part: str = "") -> Bools:
+        """Those of functions with such names, or with such a prefix and ``part`` behind it."""
+        chosen = {*self._rows(wanted), *(self._starting(prefixes, part) if prefixes else ())}
+        return among(self._image.calls["callee"], self._callees[sorted(chosen)])
+
+    def _rows(self, wanted: Collection[str]) -> list[int]:
+        return [at for name in wanted for at in self._at.get(name, ())]
+
+    def _starting(self, prefixes: tuple[str, ...], part: str) -> list[int]:
+        return [at for name, rows in self._at.items() if name.startswith(prefixes) and part in name for at in rows]
 
     def that_wait_for_a_time(self) -> Bools:
         """Those that go on after a time, whatever happened; of a method its result says so."""
-        table = _table()
-        methods = [
-            name for name in self._names if name.startswith(table.waits_for_a_time_prefixes) and TIMED_OUT in name
-        ]
-        return self.of({*table.waits_for_a_time, *methods})
+        return self.of(_table().waits_for_a_time, _table().waits_for_a_time_prefixes, TIMED_OUT)
 
     def that_sleep(self) -> Bools:
         """See ``calls_that_sleep``."""
@@ -111,7 +116,8 @@ class _Calls:
         made = self.of(table.sleeps | table.sleeps_seconds, table.sleeps_prefixes)
         for name, argument in table.sleeps_if_zero.items():
             none = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT) & (args["value"] == 0)
-            made |= self.of({name}) & among(self._image.calls["ip"], args["ip"][none])
+            if name in self._at:
+                made |= self.of({name}) & among(self._image.calls["ip"], args["ip"][none])
         return made
 
 

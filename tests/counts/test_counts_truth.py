@@ -220,6 +220,15 @@ def test_what_two_loads_of_a_file_come_to_is_said_once(counted: Counted) -> None
     assert "of 2 findings, each counted once, 1 were true" in " ".join(page([loads[0], elsewhere]).split())
 
 
+def test_each_program_counts_alike_in_the_mean_of_what_is_hot(counted: Counted) -> None:
+    (one,) = scored(counted("pair.c", "-fPIE", "-pie"))
+    hot, half = (replace(one, hot_of_most_used=share) for share in (Share(10, 10), Share(1, 2)))
+    loads = [Compared(replace(MADE, program=name), (half,)) for name in ("server-a", "server-b")]
+    said = " ".join(page([Compared(replace(MADE, program="other"), (hot,)), *loads]).split())
+    assert "12 of 14 variables that threads used most together are called hot; of programs" in said
+    assert "the mean is 75 %, and 1 of 2 have two thirds" in said
+
+
 def test_the_compiler_that_writes_the_database_compiles(tmp_path: Path) -> None:
     source, database = tmp_path / "a.c", tmp_path / "rows"
     source.write_text("int main(void) { return 0; }\n")
