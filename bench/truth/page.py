@@ -47,8 +47,8 @@ of one project: what is fitted on one of them is not judged by another.
 
 **Seen for the first time.** varnishd, squid, tor, murmurd, nfs-ganesha, pulseaudio, DuckDB, ld.gold and aria2c were
 judged before their counts changed anything: 53 of the 72 variables that threads used most together were hot, none of 9
-findings above a note (all low) was true, and neither of 2 shared lines was found. By what they showed 8 of these 9 are
-notes today, so that the tables below say less of how linemate does on programs that it was not mended by.
+findings above a note (all low) was true, and neither of 2 shared lines was found. By what they showed all of these 9
+are notes today, so that the tables below say less of how linemate does on programs that it was not mended by.
 """
 
 
