@@ -41,6 +41,11 @@ def name_of(path: Path) -> str:
     return path.name.removesuffix(".json.xz")
 
 
+def project_of(name: str) -> str:
+    """Of which source a counted program is: its loads, libraries and builds have names that go on behind a hyphen."""
+    return name.partition("-")[0]
+
+
 def compared(files: Collection[Path]) -> Iterator[Compared]:
     """Scores in the order of the files."""
     with ProcessPoolExecutor(AT_ONCE) as pool:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from bench.truth.corpus import held_against, kept, name_of
+from bench.truth.corpus import held_against, kept, name_of, project_of
 from bench.truth.score import ran_in, ranks
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth
@@ -75,7 +75,7 @@ def _of_program(path: Path, one: Judged, truth: Truth) -> Iterator[Case]:
     weights = np.array([a.weight for a in one.actors])
     for at, name, often in chosen:
         measured = tuple(area(estimate[at], often) for estimate in by_numbers)
-        yield Case(name_of(path).partition("-")[0], name, int(often.sum()), measured, area(weights, often))
+        yield Case(project_of(name_of(path)), name, int(often.sum()), measured, area(weights, often))
 
 
 def _estimates(one: Judged, spans: npt.NDArray[np.uint64], tried: Numbers) -> Floats:

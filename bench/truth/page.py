@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
 
-from bench.truth.corpus import Compared
+from bench.truth.corpus import Compared, project_of
 from bench.truth.score import FIRST, MOST_USED, Score, Share, on_line
 from bench.truth.subject import VARIANTS
 from sharing.basics.costs import busy_rate
@@ -113,7 +113,7 @@ def _by_project(rows: Sequence[Row]) -> str:
     hot: dict[str, Share] = {}
     for one, score in rows:
         if len(one.scores) == 1 and score.hot_of_most_used.whole:
-            project = one.made.program.partition("-")[0]
+            project = project_of(one.made.program)
             hot[project] = hot.get(project, Share()) + score.hot_of_most_used
     shares = [share.part / share.whole for share in hot.values()]
     enough = sum(share >= TWO_THIRDS for share in shares)

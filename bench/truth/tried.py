@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.truth.corpus import AT_ONCE, held_against, kept, name_of
+from bench.truth.corpus import AT_ONCE, held_against, kept, name_of, project_of
 from bench.truth.score import Share, score
 from sharing.basics import numbers as shared
 from sharing.model.errors import LinemateError
@@ -81,7 +81,7 @@ def outcomes(tried: Sequence[Numbers], names: Collection[str] = ()) -> Outcomes:
     files = [path for path in kept(names) if "-built" not in name_of(path)]
     with ProcessPoolExecutor(AT_ONCE) as pool:
         for path, of in zip(files, pool.map(_outcomes, files, [tried] * len(files)), strict=True):
-            project = name_of(path).partition("-")[0]
+            project = project_of(name_of(path))
             found[project] = [a + b for a, b in zip(found[project], of, strict=True)]
     return dict(found)
 

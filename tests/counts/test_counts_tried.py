@@ -38,24 +38,25 @@ class TestMoved:
         assert all(other for other in others)
 
 
+FOUND = {
+    "a": [outcome(4), outcome(8), outcome(2)],
+    "b": [outcome(5), outcome(9), outcome(3)],
+    "odd": [outcome(5), outcome(1), outcome(10)],
+}
+
+
 class TestLeftOut:
     """Three combinations: the second is best for most programs, the third only for `odd`."""
 
-    found = {  # noqa: RUF012
-        "a": [outcome(4), outcome(8), outcome(2)],
-        "b": [outcome(5), outcome(9), outcome(3)],
-        "odd": [outcome(5), outcome(1), outcome(10)],
-    }
-
     def test_a_program_has_no_part_in_its_choice(self) -> None:
-        assert left_out(self.found)["odd"] == 1  # its own best is the third
+        assert left_out(FOUND)["odd"] == 1  # its own best is the third
 
     def test_the_others_are_judged_with_it_in_the_choice(self) -> None:
         # Of b and odd: 1.0, 1.0 and 1.3.
-        assert left_out(self.found)["a"] == 2
+        assert left_out(FOUND)["a"] == 2
 
     def test_programs_of_which_nothing_is_used_together_decide_nothing(self) -> None:
-        found = {**self.found, "alone": [outcome(0, 0)] * 3}
+        found = {**FOUND, "alone": [outcome(0, 0)] * 3}
         assert left_out(found)["odd"] == 1
 
     def test_one_program_has_no_others(self) -> None:
