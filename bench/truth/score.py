@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bench.truth.members import Members
 from bench.truth.subject import Judged
-from bench.truth.truth import Truth, true
+from bench.truth.truth import Truth, spans, true
 from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
 from sharing.counted.weigh import faint_rate
 from sharing.model.finding import OF_SHARING, Finding, Severity
@@ -55,12 +56,14 @@ class Used:
 class Checked:
     """A finding that says that threads share a line, and the pair of its participants that met most often.
 
-    ``named``: it is about static storage, which instructions name; what is done to records on the heap is not counted.
+    ``named``: it is about static storage, which instructions name.  What is done to records on the heap is not
+    counted: ``most`` is the pair that can have met most often there, by the lines of source that ran.
     """
 
     finding: Finding
     met: SharedUse | None
     named: bool = True
+    most: SharedUse | None = None
 
     @property
     def decided(self) -> bool:
@@ -70,6 +73,11 @@ class Checked:
     @property
     def true(self) -> bool:
         return true(self.met) and not self.met.inside
+
+    @property
+    def possible(self) -> bool:
+        """Where it is not decided: whether threads did what it names often enough at all."""
+        return true(self.met if self.named else self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,8 @@ def score(one: Judged, truth: Truth) -> Score:
     used = sorted((_used(actor, truth) for actor in named), key=lambda u: (-u.rate, -u.uses))
     most = [u for u in used if u.rate][:MOST_USED]
     hot = [u for u in used if u.actor.heat is Heat.HOT]
-    every = [_checked(f, truth) for f in one.findings if f.verdict in OF_SHARING]
+    members = Members(one.program, truth) if one.program is not None else None
+    every = [_checked(f, truth, one.passes.image, members) for f in one.findings if f.verdict in OF_SHARING]
     checked = [c for c in every if c.decided]
     precision = {s.value: Share() for s in reversed(Severity)}
     for c in checked:
@@ -139,22 +148,16 @@ def _used(actor: Actor, truth: Truth) -> Used:
     return Used(actor, uses, shared_use(truth, [NamedSpan(actor.name, actor.span)]) if uses else None)
 
 
-def _checked(finding: Finding, truth: Truth) -> Checked:
+def _checked(finding: Finding, truth: Truth, image: Image, members: Members | None) -> Checked:
     line = int(finding.line.address, 16)
     named = any(s.address < line + finding.line.size and line < s.end for s in truth.image.sections)
-    return Checked(finding, truth.shared(places(finding)), named)
+    most = members.met(finding, image) if members is not None and not named else None
+    return Checked(finding, truth.shared(places(finding)), named, most)
 
 
 def places(finding: Finding) -> list[NamedSpan]:
     """The bytes on the line of a finding that each of its participants has."""
-    line = int(finding.line.address, 16)
-    out = []
-    for p in finding.participants:
-        parts = [(line + a, line + b) for a, b in (p.hot or p.bytes) if b > a]
-        start = int(p.address, 16)
-        span = (min(a for a, _ in parts), max(b for _, b in parts)) if parts else (start, start + max(p.size, 1))
-        out.append(NamedSpan(p.full_name, span))
-    return out
+    return [NamedSpan(p.full_name, span) for p, span in zip(finding.participants, spans(finding), strict=True)]
 
 
 def on_line(finding: Finding, line: int) -> bool:

@@ -24,6 +24,7 @@ from sharing.knowledge import default_knowledge
 from sharing.model.finding import Finding
 from sharing.model.image import Image
 from sharing.model.profile import Actor
+from sharing.source.program import Program
 
 ROOT = Path(__file__).parents[2]
 DECODED = ROOT / "build" / "truth" / "decoded"
@@ -35,7 +36,10 @@ VARIANTS = ("source", "symbols", "stripped")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One program as one of ``VARIANTS`` shows it; ``own`` is False where its addresses of code are not the file's."""
+    """One program as one of ``VARIANTS`` shows it; ``own`` is False where its addresses of code are not the file's.
+
+    ``program``: of its source, what that says.
+    """
 
     variant: str
     passes: Passes
@@ -43,6 +47,7 @@ class Judged:
     findings: tuple[Finding, ...]
     line_size: int
     own: bool = True
+    program: Program | None = None
 
 
 def judged(path: Path, facts: Path | None = None) -> Iterator[Judged]:
@@ -55,14 +60,14 @@ def judged(path: Path, facts: Path | None = None) -> Iterator[Judged]:
         yield _judge("stripped", decoded(bare))
     if facts is not None and facts.exists():
         program = read_streams([facts])
-        yield _judge("source", at_link_addresses(program, image, default_knowledge()), own=False)
+        yield _judge("source", at_link_addresses(program, image, default_knowledge()), program)
 
 
-def _judge(variant: str, image: Image, *, own: bool = True) -> Judged:
+def _judge(variant: str, image: Image, program: Program | None = None) -> Judged:
     size, pair = line_sizes(None, image)
     passes = run_passes(image, default_knowledge(), demangle)
     findings = judge_passes(passes, JudgeOptions(size, pair, demangle=demangle, edits=False)).findings
-    return Judged(variant, passes, actors_of(passes), findings, size, own)
+    return Judged(variant, passes, actors_of(passes), findings, size, program is None, program)
 
 
 def actors_of(passes: Passes) -> tuple[Actor, ...]:

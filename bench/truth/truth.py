@@ -22,6 +22,7 @@ from sharing.counted.shareduse import NamedSpan, SharedUse, busy, shared_use
 from sharing.counted.weigh import Counted, Floats, on_the_line
 from sharing.judge.passes import Passes
 from sharing.model.executions import Executions
+from sharing.model.finding import Finding
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.profile import Range
 from sharing.model.ways import Points
@@ -143,3 +144,14 @@ def _ends(passes: Passes) -> Addresses:
 def true(found: SharedUse | None) -> TypeGuard[SharedUse]:
     """Does it matter that these threads meet?"""
     return busy(found) and found.share >= numbers.NEGLIGIBLE
+
+
+def spans(finding: Finding) -> list[Range]:
+    """The bytes on the line of a finding that each of its participants has."""
+    line = int(finding.line.address, 16)
+    out = []
+    for p in finding.participants:
+        parts = [(line + a, line + b) for a, b in (p.hot or p.bytes) if b > a]
+        start = int(p.address, 16)
+        out.append((min(a for a, _ in parts), max(b for _, b in parts)) if parts else (start, start + max(p.size, 1)))
+    return out

@@ -181,6 +181,25 @@ def test_source_is_held_against_the_counts_of_the_binary(counted: Counted) -> No
     assert by_source.entries == Share(2, 2)
 
 
+@pytest.mark.parametrize(("arguments", "possible"), [((), True), (("alone",), False)])
+def test_members_of_a_record_can_meet_where_two_threads_ran_their_lines(
+    counted: Counted, arguments: tuple[str, ...], possible: bool
+) -> None:
+    run = counted("record.c", "-g", arguments=arguments)
+    request = FactsRequest(sources=(str(PROGRAMS / "record.c"),), flags=("-O1", "-pthread"))
+    run.binary.with_name("program.facts").write_bytes(run_facts(request).read_bytes())
+    by_source = scored(run)[-1]
+    (one,) = [c for c in by_source.checked if not c.decided]
+    assert {p.full_name for p in one.finding.participants} >= {"struct shared.counter", "struct shared.limit"}
+    assert one.possible is possible
+    if possible:
+        assert one.most is not None
+        assert one.most.written.name == "struct shared.counter"
+        assert round(one.most.transfers, -3) == 20_000  # as often as the rarer of the two, the limit, was read
+    _, _, said = page([Compared(MADE, (by_source,))]).partition("## Records and arrays")
+    assert f"| {int(possible)} of 1 |" in said.partition("## Threads")[0]
+
+
 def test_a_file_is_decoded_once(counted: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
     run = counted("pair.c", "-fPIE", "-pie")
     before = scored(run)
