@@ -32,11 +32,12 @@ def misses(one: Judged, truth: Truth, scored: Score) -> Iterator[str]:
     yield f"# {one.passes.image.path}: {one.variant}"
     yield f"hot from: log10(1 + weight) + 0.5 log2(1 + functions) >= {limits.write:.2f} written, {limits.read:.2f} read"
     used = [u for u in scored.used if u.rate][:30]
-    yield from _part("used by several threads, not hot", [u for u in used if u.actor.heat is not Heat.HOT], told.used)
-    idle = [u for u in scored.used if u.actor.heat is Heat.HOT and not u.uses]
+    missed = [u for u in used if u.actor.told_heat is not Heat.HOT]
+    yield from _part("used by several threads, not hot", missed, told.used)
+    idle = [u for u in scored.used if u.actor.told_heat is Heat.HOT and not u.uses]
     idle.sort(key=lambda u: -u.actor.weight)
     yield from _part("hot, and used by nobody", idle, told.used)
-    alone = [u for u in scored.used if u.actor.heat is Heat.HOT and u.uses and not u.rate]
+    alone = [u for u in scored.used if u.actor.told_heat is Heat.HOT and u.uses and not u.rate]
     yield from _part("hot, and used by one thread alone or too seldom", alone, told.used)
     wrong = [c for c in scored.checked if c.decided and not c.true and c.finding.severity is not Severity.NOTE]
     yield from _part("wrong findings", wrong, told.finding)

@@ -268,9 +268,9 @@ def _misses(score: Score) -> dict[str, list[str]]:
     said = [c for c in score.checked if c.decided and c.finding.severity is not Severity.NOTE]
     return {
         "used by several threads, not hot": [
-            f"{u.actor.name} ({u.rate:,.0f})" for u in most if u.actor.heat is not Heat.HOT
+            f"{u.actor.name} ({u.rate:,.0f})" for u in most if u.actor.told_heat is not Heat.HOT
         ],
-        "hot, and not used": [u.actor.name for u in score.used if u.actor.heat is Heat.HOT and not u.uses],
+        "hot, and not used": [u.actor.name for u in score.used if u.actor.told_heat is Heat.HOT and not u.uses],
         "among the first ten, and not so": [
             f"{c.finding.severity.value} {c.finding.rule}: "
             f"{' / '.join(p.full_name for p in c.finding.participants[:2])}"

@@ -109,7 +109,7 @@ def score(one: Judged, truth: Truth) -> Score:
     named = [actor for actor in one.actors if actor.section != ALLOCATED]
     used = sorted((_used(actor, truth) for actor in named), key=lambda u: (-u.rate, -u.uses))
     most = [u for u in used if u.rate][:MOST_USED]
-    hot = [u for u in used if u.actor.heat is Heat.HOT]
+    hot = [u for u in used if u.actor.told_heat is Heat.HOT]
     members = Members(one.program, truth) if one.program is not None else None
     every = [_checked(f, truth, one.passes.image, members) for f in one.findings if f.verdict in OF_SHARING]
     checked = [c for c in every if c.decided]
@@ -123,7 +123,7 @@ def score(one: Judged, truth: Truth) -> Score:
     reach = _reach(one, truth)
     return Score(
         one.variant,
-        Share(sum(u.actor.heat is Heat.HOT for u in most), len(most)),
+        Share(sum(u.actor.told_heat is Heat.HOT for u in most), len(most)),
         Share(sum(bool(u.uses) for u in hot), len(hot)),
         Share(sum(bool(u.rate) for u in hot), len(hot)),
         _spearman(np.array([u.actor.weight for u in used]), np.array([u.uses for u in used])),

@@ -5,6 +5,7 @@ Owns which accesses are told and how they are summed.  What is drawn of it is a 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from sharing.model.memorymap import (
     MemoryMap,
     Verb,
 )
+from sharing.model.profile import Heat
 from sharing.model.types import MAX_LEAVES
 from sharing.static.callees import function_name
 from sharing.static.correlate import Accesses
@@ -115,8 +117,22 @@ def _heat(profiled: Profiled) -> tuple[npt.NDArray[np.uint64], Numbers, Numbers]
     writes = [limits.heat(*slot) for slot in zip(table.write.tolist(), functions, of_writes, strict=True)]
     reads = [limits.heat(w, n, limits.read) for w, n in zip(table.read.tolist(), functions, strict=True)]
     written, read = np.array(writes, np.int64), np.array(reads, np.int64)
+    _raise_what_threads_do(profiled, written, read)
     busy = (written > 0) | (read > 0)
     return table.address[busy].astype(np.uint64), written[busy], read[busy]
+
+
+def _raise_what_threads_do(profiled: Profiled, written: Numbers, read: Numbers) -> None:
+    """As heat is told of actors: what a thread's own loop surely does is hot, and what several threads do often."""
+    end = np.searchsorted(profiled.passes.accesses.sites["target"], profiled.table.address, side="right").tolist()
+    for at, (start, stop) in enumerate(pairwise([0, *end])):
+        often = profiled.profiler.often(list(range(start, stop)))
+        if often is None:
+            return
+        if often.sure_writes or (often.by_several and often.maybe_writes):
+            written[at] = Heat.HOT
+        if often.sure_uses & ~often.sure_writes or (often.by_several and often.maybe_uses & ~often.maybe_writes):
+            read[at] = Heat.HOT
 
 
 class _Types:

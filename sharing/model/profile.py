@@ -87,6 +87,11 @@ class FrequentUse(msgspec.Struct, frozen=True):
     far_writes: int = 0
     far_uses: int = 0
 
+    @property
+    def by_several(self) -> bool:
+        """Do two kinds of threads use it often enough, if the estimate is as wrong as estimates are?"""
+        return bool(self.maybe_uses & (self.maybe_uses - 1))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Actor:
@@ -160,7 +165,17 @@ class Actor:
 
     @property
     def heat(self) -> Heat:
+        """By which findings are graded: its rank in the program, and what a thread's own loop surely does."""
         return max(self.write_heat, self.read_heat)
+
+    @property
+    def told_heat(self) -> Heat:
+        """What is told of it: what two kinds of threads are estimated to use often is hot whatever its rank.
+
+        Counts confirm that of more of what is used most, without more of what is not used (docs/accuracy.md).  It
+        grades no finding: that two threads meet there takes more than an estimate of each.
+        """
+        return Heat.HOT if self.often is not None and self.often.by_several else self.heat
 
     @property
     def is_lock(self) -> bool:

@@ -155,7 +155,7 @@ class Profiler:
         accesses = self._summed(piece.rows, piece.name if lock is not None else "")
         if not accesses:
             return None
-        often = self._often(piece.rows)
+        often = self.often(piece.rows)
         if lock is not None:
             role, kind, type_name = Role.LOCK, str(self._knowledge.locks[lock.row].kind), lock.type_name
             hot, read = _moved(lock.hot, piece.span[0]), _moved(lock.read, piece.span[0])
@@ -218,7 +218,7 @@ class Profiler:
         columns = self._columns
         return self._origins.support([at for at in rows if columns.lock[at] < 0 and columns.weight[at] > 0])
 
-    def _often(self, rows: list[int]) -> FrequentUse | None:
+    def often(self, rows: list[int]) -> FrequentUse | None:
         """Roots that write these bytes, and that use them, as often as costs a program something."""
         return self._uses.often(rows) if self._uses is not None else None
 

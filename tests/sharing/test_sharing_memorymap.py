@@ -88,6 +88,24 @@ def test_hot_bytes_have_ranks_and_what_one_thread_does_once_has_none() -> None:
     assert 256 not in offsets
 
 
+def test_what_two_kinds_of_threads_do_often_is_hot_however_much_else_is_done_more() -> None:
+    b = Builder()
+    threads(b, "left", "right", "busy")
+    seldom = 12  # one round of a loop in eight
+    b.function("left").store("both", loop=2, rarity=seldom).store("one", loop=2, rarity=seldom)
+    b.function("right").load("both", loop=2, rarity=seldom)
+    b.variable("both", 8)
+    b.variable("one", 8, at=BSS + 256)
+    busy = b.function("busy")
+    for number in range(50):
+        busy.store(f"busy{number}", loop=4)
+        b.variable(f"busy{number}", 8, at=BSS + 4096 + 64 * number)
+    (heat,) = [section.heat for section in drawn(b).sections if section.name == ".bss"]
+    by_offset = dict(zip(accumulate(heat.distances), zip(heat.writes, heat.reads, strict=True), strict=True))
+    assert by_offset[0] == (2, 2)
+    assert 2 not in by_offset.get(256, ())
+
+
 def test_a_lock_is_locked_and_not_written() -> None:
     b = Builder()
     threads(b, "worker")

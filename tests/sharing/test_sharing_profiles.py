@@ -414,6 +414,15 @@ class TestHeat:
         assert (by_rank.write_heat, by_rank.raised) == (Heat.HOT, False)
         assert (raised.write_heat, raised.raised) == (Heat.HOT, True)
 
+    def test_what_two_kinds_of_threads_are_estimated_to_use_often_is_told_as_hot_and_graded_by_its_rank(self) -> None:
+        b = Builder()
+        threads(b, "worker", "other")
+        b.function("worker").store("both", 8, loop=2, rarity=12).store("one", 8, loop=2, rarity=12)
+        b.function("other").load("both", 8, loop=2, rarity=12)
+        b.variable("both", 8), b.variable("one", 8)
+        told = {name: (a.heat, a.told_heat) for name, a in actors(b, Thresholds(9.0, 9.0, 9.0)).items()}
+        assert told == {"both": (Heat.WARM, Heat.HOT), "one": (Heat.WARM, Heat.WARM)}
+
     def test_writing_and_reading_are_ranked_apart(self) -> None:
         b = Builder()
         threads(b, "worker")
