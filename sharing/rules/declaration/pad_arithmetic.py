@@ -72,7 +72,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             continue
         for pad in _pads(facts, ctx):
             excess = (pad.end - pad.start) % ctx.line_size
-            if excess and pad.end % ctx.line_size and pad.run and not _filled_by_rounding(facts, ctx, pad):
+            if excess and pad.end % ctx.line_size and pad.run and not _filled_by_compiler(facts, ctx, pad):
                 yield _draft(program, ctx, record, pad, excess)
 
 
@@ -92,13 +92,18 @@ def _pads(facts: RecordFacts, ctx: SourceContext) -> Iterator[_Pad]:
             run.append(member)
 
 
-def _filled_by_rounding(facts: RecordFacts, ctx: SourceContext, pad: _Pad) -> bool:
-    """Does the record end with a line, since its own size is rounded up behind the padding?
+def _filled_by_compiler(facts: RecordFacts, ctx: SourceContext, pad: _Pad) -> bool:
+    """Does what the compiler adds behind the padding end with a line?
 
-    The arithmetic takes the sizeof of a base class; the padding begins within that, where the base has bytes left.  A
-    record that is aligned to lines is always rounded up, to a whole line where the padding is too long.
+    The arithmetic takes the sizeof of a type with the same members, which is rounded up: so much behind the padding the
+    next member begins, by its own alignment.  Or the sizeof of a base class; the padding begins within that, where the
+    base has bytes left, and the size of the whole is rounded up.  A record that is aligned to lines is always rounded
+    up, to a whole line where the padding is too long.
     """
     last = pad.member is facts.members[-1]
+    follower = None if last else facts.members[facts.members.index(pad.member) + 1]
+    if follower is not None and follower.offset_bits >= 0:
+        return (follower.offset_bits // 8 - pad.start) % ctx.line_size == 0
     return last and facts.declared_align < ctx.line_size and (facts.size - pad.start) % ctx.line_size == 0
 
 
