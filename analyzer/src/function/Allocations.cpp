@@ -26,14 +26,22 @@ int alignmentArgument(StringRef Name) {
       .Default(-1);
 }
 
+/// std::align_val_t, which says by itself what it is.
+bool isAlignment(QualType T) {
+  const auto *E = T->getAs<EnumType>();
+  return E && E->getDecl()->isInStdNamespace() &&
+         E->getDecl()->getName() == "align_val_t";
+}
+
 /// The same where the function is not known, by what it calls its parameters.
 int alignmentArgument(const FunctionDecl &F) {
   if (int Known = alignmentArgument(F.getName()); Known >= 0)
     return Known;
   for (unsigned I = 0; I < F.getNumParams(); ++I)
     if (const ParmVarDecl *P = F.getParamDecl(I);
-        P->getType()->isIntegerType() &&
-        P->getName().starts_with_insensitive("align"))
+        isAlignment(P->getType()) ||
+        (P->getType()->isIntegerType() &&
+         P->getName().starts_with_insensitive("align")))
       return int(I);
   return -1;
 }
@@ -178,9 +186,11 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   int64_t Guarantee = 0;
   Expr::EvalResult Result;
   if (Alignment >= 0 && unsigned(Alignment) < C.getNumArgs() &&
-      !C.getArg(unsigned(Alignment))->isValueDependent() &&
-      C.getArg(unsigned(Alignment))->EvaluateAsInt(Result, Context))
-    Guarantee = Result.Val.getInt().getExtValue();
+      !C.getArg(unsigned(Alignment))->isValueDependent())
+    // What is asked for while it runs may be any alignment.
+    Guarantee = C.getArg(unsigned(Alignment))->EvaluateAsInt(Result, Context)
+                    ? Result.Val.getInt().getExtValue()
+                    : MaxAddedBytes;
   QualType T;
   for (const Expr *Arg : C.arguments())
     if (const RecordDecl *R = sizeofRecord(Arg)) {
