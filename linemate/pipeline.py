@@ -113,6 +113,10 @@ class _Executables(msgspec.Struct):
         """Do several threads of any of them write a byte of a variable?"""
         return any(r.changed_by_threads(at[identity], offset) for at, r in self.judged if identity in at)
 
+    def often(self, function: str) -> bool:
+        """Do several threads of any of them run a function at once and often?"""
+        return any(function in r.often() for _, r in self.judged)
+
 
 def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowledge, out: _Collected) -> _Executables:
     """Adds what is found on lines; of what is found in several executables, the most severe."""
@@ -154,7 +158,12 @@ def _on_declarations(
 
     macro = options.project.fix.align_macro or ""
     context = source_context(program, knowledge, executables.line_size, executables.pair_size, macro)
-    context = dataclasses.replace(context, heat=executables.heat, changed_by_threads=executables.changed_by_threads)
+    context = dataclasses.replace(
+        context,
+        heat=executables.heat,
+        changed_by_threads=executables.changed_by_threads,
+        often=executables.often,
+    )
     found = {finding.id: finding for finding in on_lines}
     for finding in run_source_rules(program, context, rules=options.rules, judged=list(on_lines)):
         found.setdefault(finding.id, finding)

@@ -6,6 +6,7 @@ Owns the choice of lines and the order of the stages.  The passes before are ``p
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from sharing.model.image import Image
 from sharing.model.profile import Actor, Heat
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span, by_threads
-from sharing.static import callgraph, correlate, flow
+from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
 from sharing.static.recordobjects import ReadPlaces, reached_records
@@ -72,6 +73,7 @@ class Judgement:
     actors: Callable[[int, int], tuple[Actor, ...]] = lambda start, size: ()  # all with bytes in a range of addresses
     context: Context | None = None  # None where nothing was judged
     threads_unknown: bool = False
+    often: Callable[[], frozenset[str]] = frozenset  # functions that several threads run at once and often
 
     def heat(self, address: int, offset: int) -> Heat:
         """How busy the byte at an offset of an object is."""
@@ -136,7 +138,16 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = distinct(findings)
     unknown = bool(calls.unknown)
-    return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, context, unknown)
+    often = functools.cache(functools.partial(_often, passes))
+    return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, context, unknown, often)
+
+
+def _often(passes: Passes) -> frozenset[str]:
+    """Names of functions that several threads run at once, and so often that what they do each time is not cold."""
+    calls, image = passes.calls, passes.image
+    rows = np.flatnonzero((calls.frequency >= numbers.WARM_WEIGHT) & ~calls.cold)
+    at_once = [row for row in rows.tolist() if calls.concurrent(int(calls.mask[row]), int(calls.mask[row]))]
+    return frozenset(image.names[name] for name in image.functions["name"][at_once].tolist() if name >= 0)
 
 
 def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -> tuple[list[Finding], int]:

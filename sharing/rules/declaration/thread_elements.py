@@ -5,8 +5,8 @@ that begins where an allocator puts it, and of which the end of one element and 
 An element is a thread's own where its index is the number of the running thread, where its address is handed to a
 thread as it starts, where a function that runs on several threads at once is handed one after the other, or where
 addresses of elements are given out one by one and several threads change what they got without a lock.  Elements that
-have a lock each, taken at an index, are locked apart in order to be used apart; so are those with a word that is
-changed with the memory order of taking a lock and again with that of giving it back.
+have a lock each, or are locks, taken at an index, are locked apart in order to be used apart; so are those with a word
+that is changed with the memory order of taking a lock and again with that of giving it back.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -40,6 +40,7 @@ from sharing.rules.declaration.base import (
     related,
     rounded,
     users,
+    wrapper,
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, own_elements
@@ -61,7 +62,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             continue
         if size % ctx.line_size == 0 and (found.identity in program.variables or key not in off_lines):
             continue
-        met = _meeting(found, size, ctx)
+        met = _meeting(program, found, size, ctx)
         if met is not None:
             seen.add(key)
             yield _draft(program, ctx, found, *met, allocators.get(key, ""))
@@ -96,12 +97,17 @@ def _in_records(program: Program, line_size: int) -> Iterator[str]:
                 yield record.facts.key
 
 
-def _meeting(found: Elements, size: int, ctx: SourceContext) -> tuple[Use, Use] | None:
+def _meeting(program: Program, found: Elements, size: int, ctx: SourceContext) -> tuple[Use, Use] | None:
     """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing."""
     busy = [
         use
         for use in found.uses
-        if not use.new and (use.loop_depth or ctx.heat(found.identity, use.offset) is not Heat.COLD)
+        if not use.new
+        and (
+            use.loop_depth
+            or ctx.heat(found.identity, use.offset) is not Heat.COLD
+            or (_of_system(found) and use.locks and _runs_often(program, use.function, ctx))
+        )
     ]
     met = [
         (end, begin)
@@ -111,6 +117,17 @@ def _meeting(found: Elements, size: int, ctx: SourceContext) -> tuple[Use, Use] 
         and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, ctx.line_size)
     ]
     return max(met, key=lambda pair: pair[0].writes + pair[1].writes, default=None)
+
+
+def _of_system(found: Elements) -> bool:
+    """Bare locks of a library: types of system headers are not judged as objects, so that they have no heat."""
+    return bool(found.record.facts.bits & RecordBits.SYSTEM)
+
+
+def _runs_often(program: Program, name: str, ctx: SourceContext) -> bool:
+    return any(
+        ctx.often(d.facts.symbol or d.facts.identity) for d in program.functions.values() if d.facts.name == name
+    )
 
 
 def _on_one_line(last: int, first: int, size: int, line_size: int) -> bool:
@@ -126,14 +143,14 @@ def _on_one_line(last: int, first: int, size: int, line_size: int) -> bool:
 def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begin: Use, allocator: str) -> SourceDraft:
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
-    source = source_position(program, unit, facts)
+    bare = _of_system(found)
+    source = begin.source if bare else source_position(program, unit, facts)
     role = "element with a lock" if found.locked else "element of a thread"
     advice = f", which rounds it up to {each} bytes" if each > facts.size else ""
     if allocator and not allocator.startswith(("new", "std::")):  # which ask the type
         advice += f", and allocate it with aligned_alloc, as {allocator} does not know of it"
     elif each == facts.size:
         advice += ", and allocate it so"
-    why = "each element a lock of its own" if found.locked else "each thread an element of its own"
 
     def part(use: Use) -> SourceParticipant:
         return SourceParticipant(
@@ -146,17 +163,15 @@ def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begi
         verdict=Verdict.FALSE_SHARING,
         participants=(part(end), part(begin)),
         line_at=end.offset,
-        message=(
-            f"{found.name} has {facts.size} bytes, and {why}: the end of one, "
-            f"{_verb(end)} by {users((end,))}, shares a line with the beginning of the next, {_verb(begin)} by "
-            f"{users((begin,))}: align the type{advice}"
-        ),
+        message=_message(found, end, begin, advice, ctx),
         evidence=(f"{facts.size} bytes each, {each} in whole lines",),
         remedies=(
             Remedy(
                 kind="pad-element",
-                text=f"align {found.name} to {ctx.line_size} bytes{advice}",
-                edit=aligned_record(found.name, spoken, ctx),
+                text=f"{'wrap' if bare else 'align'} {found.name} to {ctx.line_size} bytes{advice}",
+                edit=wrapper(_unqualified(found.name), found.name, spoken, ctx)
+                if bare
+                else aligned_record(found.name, spoken, ctx),
                 language=spoken,
                 cost_bytes=each - facts.size,
                 breaks_abi=False,
@@ -168,6 +183,26 @@ def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begi
         score=float(len(found.uses)),
         related=related(found.name, (end, begin)),
     )
+
+
+def _message(found: Elements, end: Use, begin: Use, advice: str, ctx: SourceContext) -> str:
+    size = found.record.facts.size
+    if _of_system(found):
+        taken = tuple(use for use in found.uses if use.locks)
+        return (
+            f"elements of {found.name}, {size} bytes each, are taken at a computed index by {users(taken)}: a line of "
+            f"{ctx.line_size} bytes holds parts of {-(-ctx.line_size // size)} of them, so threads that take different "
+            f"elements still take the line from each other: give the elements a type that aligns them{advice}"
+        )
+    why = "each element a lock of its own" if found.locked else "each thread an element of its own"
+    return (
+        f"{found.name} has {size} bytes, and {why}: the end of one, {_verb(end)} by {users((end,))}, shares a line "
+        f"with the beginning of the next, {_verb(begin)} by {users((begin,))}: align the type{advice}"
+    )
+
+
+def _unqualified(name: str) -> str:
+    return name.partition("<")[0].rpartition("::")[2]
 
 
 def _verb(use: Use) -> str:
