@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.judge import positions
-from sharing.judge.passes import Passes, Profiled
+from sharing.judge.passes import Passes, Profiled, sites_and_locks
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, SiteFlag
 from sharing.rules.line.base import Context, Draft, LineRule
-from sharing.static import correlate, flow
+from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
 from sharing.static.correlate import Accesses
 from sharing.static.handedobjects import handed, told_apart
@@ -141,9 +141,9 @@ def _passes_on(profiled: Profiled, image: Image, chosen: Choice | None = None) -
     ``chosen``: which accesses are looked at.
     """
     passes = profiled.passes
-    locks = flow.lock_calls(image, passes.knowledge)
-    sites = correlate.all_sites(image, passes.knowledge)
-    every = correlate.collect_accesses(image, passes.calls, sites, locks.events)
+    sites, locks, spins = sites_and_locks(image, passes.calls, passes.knowledge)
+    events = np.concatenate([locks.events, spins.taken])
+    every = correlate.collect_accesses(image, passes.calls, spins.without_own(sites), events)
     mine = every.take(every.variable >= len(passes.image.variables))
     if chosen is not None:
         mine = mine.take(np.flatnonzero(chosen(image, mine, passes.knowledge)))

@@ -28,6 +28,7 @@ from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
 from sharing.static.runtimecode import without_runtime
+from sharing.static.spinlocks import SpinLocks, spin_locks
 from sharing.static.startloops import with_rare_starts
 from sharing.static.startobjects import with_start_objects
 
@@ -37,7 +38,8 @@ class Passes:
     """One image and what its code does to its variables.
 
     ``image`` is without thread-local variables and with the objects that only code names; ``sites`` are all accesses
-    seen in it, ``accesses`` those that count, weighed and attributed.  ``locks`` are the calls that lock and unlock.
+    seen in it, ``accesses`` those that count, weighed and attributed.
+    ``locks`` are the calls that lock and unlock, and where code holds what it takes by itself.
     """
 
     image: Image
@@ -93,11 +95,19 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
-    locks = flow.lock_calls(image, knowledge)
-    sites = correlate.all_sites(image, knowledge)
-    image = recover(image, sites, locks.events, knowledge)
-    accesses = correlate.collect_accesses(image, calls, sites, locks.events)
+    sites, locks, spins = sites_and_locks(image, calls, knowledge)
+    events = np.concatenate([locks.events, spins.taken])
+    image = recover(image, sites, events, knowledge, spins.sizes)
+    accesses = correlate.collect_accesses(image, calls, spins.without_own(sites), events)
     return Passes(image, calls, locks, sites, accesses, knowledge, demangle)
+
+
+def sites_and_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> tuple[Table, LockCalls, SpinLocks]:
+    """All accesses, the calls that lock and unlock, and the locks that code takes by itself."""
+    sites = correlate.all_sites(image, knowledge)
+    handed = flow.objects_by_entry(image, knowledge)
+    spins = spin_locks(image, calls, sites, knowledge, handed)
+    return sites, spins.joined(flow.lock_calls(image, knowledge, handed)), spins
 
 
 def without_tls(image: Image) -> Image:

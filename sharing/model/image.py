@@ -191,9 +191,16 @@ class ZeroRange(IntEnum):
     DIFFERS = 0  # it runs only where the variable is not ``value``
     IS_ZERO = 1  # it runs only where the variable is zero
     SETS = 2  # it is one instruction, which sets the variable to ``value``
+    # Of words that may be locks; ``value`` is 0 or, of a ticket lock, 1 + the bytes to the word that gives it back, and
+    # has 64 where it is so only if the calls of WAITS take the word, 128 where the calls that end the function do.
+    HELD = 3  # it runs only while the function holds the word, which it took
+    TAKES = 4  # it is one instruction, which may take it
+    WAITS = 5  # it is a call where the word was not taken, which may wait for it
+    LEAVES = 6  # it is a function that returns only with the word held
 
 
-# Code that runs only where a variable was found to be zero, or a small number, right before, or not to be.
+# Code that runs only where a variable was found to be zero, or a small number, right before, or not to be; and where
+# a word is held.  A word behind a pointer has a place as the target of a site there.
 ZERO_RANGE_DTYPE = np.dtype(
     [
         ("variable", "<u8"),

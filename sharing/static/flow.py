@@ -66,6 +66,7 @@ class _Effect(msgspec.Struct, frozen=True):
 
 # The index of a called function, its argument, and of the lock behind it the row in ``Knowledge.locks`` and the offset.
 _Wrapper = tuple[int, int, int, int]
+ByEntry = dict[tuple[int, int], list[tuple[int, int]]]  # see objects_by_entry
 
 
 class _Within:
@@ -93,12 +94,13 @@ class _Within:
 class LockCalls(msgspec.Struct, frozen=True):
     """Calls that treat something as a lock: a static address (``events``), or nobody knows what (``unknown``).
 
-    Both are LOCK_DTYPE, by ip; an unknown lock has the address 0.  Of the unknown those are kept that take or release
-    a lock in a function that takes a known one.
-    """
+    LOCK_DTYPE, by ip; an unknown lock has the address 0, and is kept in functions that take a known one.
+    ``held`` by function row, and ``sizes``: of locks that code takes by itself (``spinlocks``)."""
 
     events: Table
     unknown: Table
+    held: dict[int, list[tuple[int, int, int]]] = {}  # [begin, end), address
+    sizes: dict[int, int] = {}  # by address
 
 
 def lock_events(image: Image, knowledge: Knowledge) -> Table:
@@ -106,8 +108,8 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
     return lock_calls(image, knowledge).events
 
 
-def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
-    """All calls that treat something as a lock, by themselves or through a wrapper."""
+def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None) -> LockCalls:
+    """All calls that treat something as a lock, or pass it on to one; ``handed``: ``objects_by_entry``."""
     args = image.args
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     index = {int(a): i for i, a in enumerate(callees.tolist())}
@@ -115,10 +117,9 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
     call_ips = np.ascontiguousarray(image.calls["ip"])
-    function_start = image.functions["address"]
     out: list[tuple[int, ...]] = []
     fresh = dict(effects)
-    handed = _objects_by_entry(image, knowledge)
+    handed = objects_by_entry(image, knowledge) if handed is None else handed
     within = _Within()
     # A function, its argument, and whether its lock is a condition variable; what a name says is not looked for.
     taken = {(callee, arg, knowledge.locks[row].kind in COMPANIONS) for callee, arg, row, _ in effects}
@@ -142,7 +143,7 @@ def lock_calls(image: Image, knowledge: Knowledge) -> LockCalls:
                     for data, stride in handed.get((function, source), ()):
                         at = data + value & ADDRESS_MASK
                         out += [(ip, at, function, row, did, depth, stride, 0, 0) for did in does]
-                    wrapper = index.get(int(function_start[function]))
+                    wrapper = index.get(int(image.functions["address"][function]))
                     if wrapper is None:
                         continue
                     key = (wrapper, source, row, value)
@@ -210,9 +211,9 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     return distinct(np.array(out, LOCK_DTYPE)) if out else np.empty(0, LOCK_DTYPE)
 
 
-def _objects_by_entry(image: Image, knowledge: Knowledge) -> dict[tuple[int, int], list[tuple[int, int]]]:
+def objects_by_entry(image: Image, knowledge: Knowledge) -> ByEntry:
     """By function row and argument the objects that starts of threads and calls back hand to it, as of entries."""
-    objects: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    objects: ByEntry = {}
     for row, data, stride, parameter in _entries_with_data(image, knowledge):
         objects.setdefault((row, parameter), []).append((data, stride))
     return objects
@@ -491,8 +492,7 @@ def _join(left: Table, right: Table) -> tuple[Table, Table]:
     order = np.argsort(right, kind="stable")
     ordered = right[order]
     low = np.searchsorted(ordered, left, "left")
-    high = np.searchsorted(ordered, left, "right")
-    counts = high - low
+    counts = np.searchsorted(ordered, left, "right") - low
     rows = np.repeat(np.arange(len(left)), counts)
     if not len(rows):
         return rows, rows

@@ -40,6 +40,14 @@ class LockUse(NamedTuple):
     kind: int
 
 
+class HeldThere(NamedTuple):
+    """Instructions that run only while a lock is held, which no call takes."""
+
+    begin: int
+    end: int
+    lock: str
+
+
 class _Span(NamedTuple):
     """From where a lock is taken to each place behind where it is released."""
 
@@ -54,7 +62,9 @@ class _Span(NamedTuple):
 class _Holding:
     """What one function holds by its own doing, where."""
 
-    def __init__(self, uses: list[LockUse]) -> None:
+    def __init__(self, uses: list[LockUse], ranges: list[HeldThere]) -> None:
+        self._ranges = ranges
+        self._given = [use for use in uses if ranges and not use.locks]
         known, unknown = [use for use in uses if use.lock], [use for use in uses if not use.lock]
         self._always = frozenset(use.lock for use in known if use.locks) if len(known) > MAX_USES else None
         if self._always is not None:
@@ -65,6 +75,17 @@ class _Holding:
         self._changing = {use.at.order for use in uses}  # blocks that hold more or less at their end
 
     def at(self, here: Point) -> frozenset[str]:
+        by_itself = [one.lock for one in self._ranges if one.begin <= here.ip < one.end and not self._ends(one, here)]
+        return self._by_calls(here) | frozenset(by_itself) if by_itself else self._by_calls(here)
+
+    def _ends(self, held: HeldThere, here: Point) -> bool:
+        """Whether a call before this place, where the lock is held too, gives it back."""
+        return any(
+            use.lock == held.lock and use.at.leads_to(here) and any(r.begin <= use.at.ip < r.end for r in self._ranges)
+            for use in self._given
+        )
+
+    def _by_calls(self, here: Point) -> frozenset[str]:
         if self._always is not None:
             return self._always
         held = self._blocks.get(here.order)
@@ -111,13 +132,14 @@ class Guards:
         origins: AccessOrigins,
         graph: CallGraph,
         uses: dict[int, list[LockUse]],
+        held: dict[int, list[HeldThere]],
     ) -> None:
-        """``uses``: by function the locks that it takes and releases itself (``lock_uses``)."""
+        """``uses``: by function the locks that it takes and releases by calls (``lock_uses``); ``held``: by itself."""
         self._image = image
         self._columns = columns
         self._origins = origins
         self._graph = graph
-        self._holding = {function: _Holding(of_function) for function, of_function in uses.items()}
+        self._holding = {f: _Holding(uses.get(f, []), held.get(f, [])) for f in {**uses, **held}}
         self._mirrors = Mirrors(image)
         self._entry: dict[int, frozenset[str]] = {}
         self._under: dict[int, frozenset[str]] = {}  # by row of an access

@@ -100,6 +100,7 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
         types=types.table(),
         phases=phases,
         sites=_placed(image.behind.sites, "target", places),
+        zero_ranges=np.concatenate([image.zero_ranges, _placed(_words(image.zero_ranges), "variable", places)]),
         args=args[np.argsort(args["ip"], kind="stable")],
         given=tuple(_given(image.given, places)),
     )
@@ -114,6 +115,12 @@ def _given(given: Iterable[Given], places: dict[int, tuple[int, int, int]]) -> I
         elif place := places.get(one.data >> HELD_OFFSET_BITS & (1 << HELD_ADDRESS_BITS) - 1):
             at = (one.data & (1 << HELD_OFFSET_BITS) - 1) - place[2]
             yield msgspec.structs.replace(one, data=place[0] + at)
+
+
+def _words(ranges: Table) -> Table:
+    """Of words behind pointers."""
+    words: Table = ranges[ranges["variable"] & HELD != 0]
+    return words
 
 
 def _placed(rows: Table, field: str, places: dict[int, tuple[int, int, int]]) -> Table:

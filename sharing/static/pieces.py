@@ -31,10 +31,12 @@ class Piece(msgspec.Struct):
 class Splitter:
     """Splits the variables of one image."""
 
-    def __init__(self, columns: AccessColumns, shapes: Shapes, knowledge: Knowledge) -> None:
+    def __init__(self, columns: AccessColumns, shapes: Shapes, knowledge: Knowledge, sizes: dict[int, int]) -> None:
+        """``sizes``: of locks of which no row of the vocabulary tells it, by address."""
         self._columns = columns
         self._shapes = shapes
         self._knowledge = knowledge
+        self._sizes = sizes
 
     def pieces(self, owner: Owner, sites: list[int]) -> list[Piece]:
         """``sites``: rows of all accesses to the variable, by target."""
@@ -117,7 +119,7 @@ class Splitter:
         """The lock of this row of the vocabulary, which is taken at an offset of the variable."""
         columns, (base, end) = self._columns, owner.span
         abi = self._shapes.abi(row)
-        size = abi.size if abi else 4
+        size = abi.size if abi else self._sizes.get(base + offset, 4)
         lockers = {columns.function[s] for s in sites if columns.lock[s] == row}
         rest = [s for s in sites if columns.target[s] >= base + size and columns.weight[s] >= numbers.WARM_WEIGHT]
         alone = any(columns.function[s] not in lockers for s in rest)  # what is behind it has users of its own

@@ -23,7 +23,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
 from sharing.static.flow import INIT, LockCalls
-from sharing.static.guards import Guards, lock_uses
+from sharing.static.guards import Guards, HeldThere, lock_uses
 from sharing.static.helpers import Helpers, Place
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
@@ -76,10 +76,15 @@ class Profiler:
         shapes = Shapes(image, knowledge)
         self._owners = Owners(image, shapes)
         self._columns = AccessColumns.of(accesses, image)
-        self._splitter = Splitter(self._columns, shapes, knowledge)
+        self._splitter = Splitter(self._columns, shapes, knowledge, locks.sizes)
         self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph))
         self._guards = Guards(
-            image, self._columns, self._origins, graph, lock_uses(image, locks, knowledge, self.name_of)
+            image,
+            self._columns,
+            self._origins,
+            graph,
+            lock_uses(image, locks, knowledge, self.name_of),
+            self._held(locks),
         )
         self._helpers = Helpers(image)
         self._set_up = distinct(locks.events["address"][locks.events["effect"] == INIT])
@@ -91,6 +96,13 @@ class Profiler:
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}
         self._lines: dict[tuple[int, int], LineProfile] = {}
+
+    def _held(self, locks: LockCalls) -> dict[int, list[HeldThere]]:
+        names = {address: self.name_of(address) for address in locks.sizes}
+        return {
+            function: [HeldThere(begin, end, names[address]) for begin, end, address in held]
+            for function, held in locks.held.items()
+        }
 
     def name_of(self, address: int) -> str:
         """Display name of a static address: variable, or variable.member where the type is known."""

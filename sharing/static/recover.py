@@ -7,6 +7,7 @@ bytes that were seen touched or that a known lock type covers.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,8 +19,12 @@ from sharing.static.flow import INIT, LOCK
 MAX_RECOVERED = 400_000
 
 
-def recover(image: Image, accesses: Table, events: Table, knowledge: Knowledge) -> Image:
+def recover(
+    image: Image, accesses: Table, events: Table, knowledge: Knowledge, sizes: Mapping[int, int] | None = None
+) -> Image:
     """The image with objects added for accessed writable bytes that no variable covers.
+
+    ``sizes``: of locks by address, where the vocabulary does not tell.
 
     1. collect [start, end) of every access and lock outside known variables; 2. merge overlaps, locks first;
     3. a known address that is only passed on opens an object that reaches to its first known neighbour.
@@ -27,7 +32,7 @@ def recover(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
     sections = [s for s in image.sections if s.kind is SectionKind.WRITABLE and s.size]
     if not sections:
         return image
-    starts, ends, locks = _ranges(image, accesses, events, knowledge)
+    starts, ends, locks = _ranges(image, accesses, events, knowledge, sizes or {})
     keep = image.variables_at(starts) < 0
     starts, ends, locks = starts[keep], ends[keep], locks[keep]
     section_start = np.array([s.address for s in sections], np.uint64)
@@ -73,7 +78,9 @@ def recover(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
     return dataclasses.replace(image, variables=table[order], names=names, aliases=aliases, counts=counts)
 
 
-def _ranges(image: Image, accesses: Table, events: Table, knowledge: Knowledge) -> tuple[Table, Table, Table]:
+def _ranges(
+    image: Image, accesses: Table, events: Table, knowledge: Knowledge, sizes: Mapping[int, int]
+) -> tuple[Table, Table, Table]:
     """Starts, ends and lock rows (-1 none) of everything touched; an indexed access claims one element."""
     touched = accesses[accesses["kind"] != AccessKind.ADDRESS]
     starts = [touched["target"]]
@@ -86,7 +93,8 @@ def _ranges(image: Image, accesses: Table, events: Table, knowledge: Knowledge) 
         abi = knowledge.lock_abi(row, image)
         addresses = distinct(wanted["address"][wanted["row"] == row])
         starts.append(addresses)
-        ends.append(addresses + np.uint64(abi.size if abi else 1))
+        size = abi.size if abi else 1
+        ends.append(addresses + np.array([sizes.get(at, size) for at in addresses.tolist()], np.uint64))
         locks.append(np.full(len(addresses), row, np.int64))
     return np.concatenate(starts), np.concatenate(ends), np.concatenate(locks)
 

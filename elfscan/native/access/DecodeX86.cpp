@@ -11,6 +11,7 @@
 #include "Decoder.h"
 #include "X86Registers.h"
 #include "X86Tables.h"
+#include "X86Tests.h"
 #include "X86Vectors.h"
 
 #include <bit>
@@ -62,7 +63,6 @@ private:
   void arithmetic(const cs_x86 &X, X86Class C, Op &Out);
   void stack(const cs_x86 &X, X86Class C, Op &Out);
   void control(const cs_x86 &X, X86Class C, Op &Out);
-  void tested(const cs_x86 &X, Op &Out);
 };
 
 GeneralReg general(const cs_x86_op &Operand) {
@@ -159,6 +159,7 @@ void X86Decoder::moved(const cs_x86 &X, Op &Out) {
       result(Out, Dst, Transfer::Constant);
       Out.Imm = Dst.Width == 8 ? From.imm : int64_t(uint32_t(From.imm));
       Out.ImmIsValue = Dst.Width >= 4;
+      Out.NarrowTo = Dst.Width < 4 ? Dst.Number : NoReg;
     } else if (From.type == X86_OP_MEM) {
       result(Out, Dst, Transfer::Load);
     } else if (Src.Number != NoReg) {
@@ -358,19 +359,6 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
   }
 }
 
-/// cmp with a number, and test of a register with itself.
-void X86Decoder::tested(const cs_x86 &X, Op &Out) {
-  const cs_x86_op &Left = X.operands[0], &Right = X.operands[1];
-  bool IsCompare = Insn->id == X86_INS_CMP;
-  if (IsCompare
-          ? Right.type == X86_OP_IMM && Right.imm >= 0 && Right.imm <= UINT8_MAX
-          : Right.type == X86_OP_REG && Right.reg == Left.reg) {
-    Out.Tested = Left.type == X86_OP_MEM ? MemReg : general(Left).Number;
-    Out.Against = IsCompare ? uint8_t(Right.imm) : 0;
-  }
-  Out.AgainstNegative = IsCompare && Right.type == X86_OP_IMM && Right.imm < 0;
-}
-
 bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   const uint8_t *Bytes = Code.data();
   size_t Left = Code.size();
@@ -390,7 +378,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   Out.Length = Insn->size;
   operands(X, C, Out);
   if (Insn->id == X86_INS_CMP || Insn->id == X86_INS_TEST)
-    tested(X, Out);
+    x86::addTest(*Insn, Out);
   switch (C) {
   case X86Class::Mov:
     moved(X, Out);
@@ -436,10 +424,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
       for (unsigned I = 0; I < X.op_count; ++I)
         if (general(X.operands[I]).Width == 8)
           Out.Stored = general(X.operands[I]).Number;
-      if (Insn->id == X86_INS_XCHG)
-        for (unsigned I = 0; I < X.op_count; ++I)
-          if (X.operands[I].type == X86_OP_REG)
-            Out.Swapped = general(X.operands[I]).Number;
+      x86::addExchange(*Insn, Out);
     } else {
       for (unsigned I = 0; I < X.op_count; ++I)
         Out.Clobbers |= bit(general(X.operands[I]).Number);

@@ -120,6 +120,10 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
         Stored.Base == 0)
       Flags |= SiteFlag::Clears;
   }
+  // What is exchanged for zero.
+  if (M.Kind == Access::Rmw && isFollowed(O.Swapped) &&
+      swapped(O, wordAt(M, E)) == 0)
+    Flags |= SiteFlag::Clears;
   if (changesBits(O, M))
     Flags |= SiteFlag::Bitmap;
   bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;

@@ -67,6 +67,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   ExclusiveParams.clear();
   ExclusiveBehind.clear();
   Zeros.clear();
+  Spins.start(Ops);
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
   size_t Calls = Out->Calls.size(), Behind = Out->Behind.size();
   std::span<const Block> Blocks = G.blocks();
@@ -82,6 +83,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   finish(Ops);
   placeBlocks({Sites, Calls, Params, Behind});
   Zeros.finish(G, Ops, What.Row, Out->ZeroRanges);
+  Spins.finish(G, Ops, What.Row, Out->ZeroRanges);
   std::sort(Out->Sites.begin() + Sites, Out->Sites.end());
   std::sort(Out->Params.begin() + Params, Out->Params.end());
   std::sort(Out->Behind.begin() + Behind, Out->Behind.end());
@@ -243,6 +245,8 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     call(O, Index);
   if (Emitting)
     zeroTest(O, Index, E[0]);
+  if (Emitting && Spins.isNeeded())
+    spinTest(O, Index, E[0]);
   Value Result = computed(O, Origin, E);
   BitRole Bits = bitsOf(O);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend)
@@ -267,6 +271,10 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
       store(O, O.Mem[I], E[I], I == O.StoredTo, Origin);
   for (uint32_t Left = O.Clobbers; Left; Left &= Left - 1)
     Now.Regs[std::countr_zero(Left)] = Value();
+  if (O.MemCount) // what was in memory before
+    for (int8_t Old : {O.Swapped, O.Added})
+      if (isFollowed(Old))
+        Now.Regs[Old].Origin = Origin;
   if (isFollowed(O.Written))
     Now.Regs[O.Written] =
         O.Step ? add(Now.Regs[O.Written], Value::number(O.Step, 0)) : Value();

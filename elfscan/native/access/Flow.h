@@ -10,6 +10,7 @@
 
 #include "Decoder.h"
 #include "Graph.h"
+#include "SpinLocks.h"
 #include "Tables.h"
 #include "Value.h"
 #include "ZeroRanges.h"
@@ -125,6 +126,10 @@ private:
   };
   std::array<Up, MaxRegs> Raised;
   bool AnyRaised = false;
+  /// The register that was last given a number of less than 4 bytes, in this
+  /// block, and the number.
+  int8_t NarrowReg = NoReg;
+  int64_t NarrowNumber = 0;
   /// The halves of each vector register, as far as this block made them.
   std::array<std::array<Value, 2>, MaxVectors> Vectors;
   bool AnyVector = false;
@@ -139,6 +144,7 @@ private:
   std::vector<ParamRow> ExclusiveParams;
   std::vector<uint8_t> HasRow; ///< by order of the blocks
   ZeroRanges Zeros;
+  SpinLocks Spins;
   uint32_t BlockNumber = 0;
   uint8_t LoopDepth = 0;
   uint8_t Rarity = 0;
@@ -192,6 +198,13 @@ private:
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
   void passWords(int64_t Offset, uint8_t Arg, uint64_t Ip);
+
+  // SpinFlow.cpp: words that may be locks.
+  SpinLocks::Word wordAt(const MemOperand &M, const Effective &E) const;
+  std::optional<int64_t> swapped(const Op &O, SpinLocks::Word What) const;
+  std::optional<int64_t> numberIn(const Op &O, int8_t Reg) const;
+  void spinTest(const Op &O, uint32_t Index, const Effective &E);
+  void spinChange(const Op &O, uint32_t Index, SpinLocks::Word What);
 
   // Pointers.cpp: where pointers to functions are kept.
   struct WayBack {

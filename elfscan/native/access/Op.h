@@ -165,9 +165,15 @@ struct Op {
   int8_t VectorFrom = NoReg;   ///< see VectorMove
   int8_t VectorStored = NoReg; ///< whose 16 bytes Mem[0] receives
   int8_t StoredAny = NoReg;    ///< as Stored, of any width
-  int8_t Swapped = NoReg; ///< register that an exchange stores, of any width
-  int8_t Tested = NoReg;  ///< register that is compared with Against
-  uint8_t Against = 0;    ///< zero as a rule
+  int8_t Swapped = NoReg;  ///< register that an exchange stores, of any width
+  int8_t Proposed = NoReg; ///< register that a compare-and-swap stores; what it
+                           ///< compares with is in the first result register
+  int8_t Added = NoReg; ///< register that is added to memory and gets the old
+  int8_t BitTested = NoReg; ///< register whose lowest bit alone is tested
+  int8_t NarrowTo = NoReg;  ///< register of which Imm replaces 1 or 2 bytes
+  int8_t Compared = NoReg, ComparedTo = NoReg; ///< registers, or MemReg
+  int8_t Tested = NoReg; ///< register that is compared with Against
+  uint8_t Against = 0;   ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
   OnSign Sign = OnSign::Unknown;
   bool TestsItself = false; ///< Sign is of an own operand, not of a test before

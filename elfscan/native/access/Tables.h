@@ -77,8 +77,20 @@ static_assert(sizeof(ParamRow) == 32);
 enum class ZeroRange : uint8_t {
   Differs, ///< runs only where the variable is not Value
   IsZero,  ///< runs only where it is zero
-  Sets     ///< is one instruction, which sets it to Value
+  Sets,    ///< is one instruction, which sets it to Value
+  // Of words that may be locks (SpinLocks.h); Value is 0, or of a ticket lock 1
+  // + the bytes to the word that gives it back, with SpinMark.
+  Held,   ///< runs only while the function holds the word, which it took
+  Takes,  ///< is one instruction, which may take it
+  Waits,  ///< is a call where it was not taken, which may wait for it
+  Leaves, ///< is a function that returns only with it held
 };
+
+/// On what a row of a word that may be a lock depends besides.
+namespace SpinMark {
+inline constexpr uint8_t IfWaitsTake = 0x40;     ///< calls of Waits take it
+inline constexpr uint8_t IfTailCallsTake = 0x80; ///< what it ends with takes it
+} // namespace SpinMark
 
 struct ZeroRangeRow {
   uint64_t Variable, Begin, End;

@@ -1,0 +1,59 @@
+//===- X86Tests.h - What x86-64 instructions compare ------------*- C++ -*-===//
+//
+// Owns what comparisons ask, and which register an atomic exchange of any kind
+// has beside the memory: together these tell whether a word was taken.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_X86TESTS_H
+#define LINEMATE_ACCESS_X86TESTS_H
+
+#include "X86Registers.h"
+
+namespace linemate::x86 {
+
+/// The register that an operand is, MemReg for memory.
+inline int8_t placeOf(const cs_x86_op &Operand) {
+  if (Operand.type == X86_OP_MEM)
+    return MemReg;
+  return Operand.type == X86_OP_REG ? X86Registers[Operand.reg].Number : NoReg;
+}
+
+/// cmp, and test of a register with itself or its lowest bit.
+inline void addTest(const cs_insn &Insn, Op &Out) {
+  const cs_x86_op &Left = Insn.detail->x86.operands[0];
+  const cs_x86_op &Right = Insn.detail->x86.operands[1];
+  bool IsCompare = Insn.id == X86_INS_CMP, IsNumber = Right.type == X86_OP_IMM;
+  if (IsCompare ? IsNumber && Right.imm >= 0 && Right.imm <= UINT8_MAX
+                : Right.type == X86_OP_REG && Right.reg == Left.reg) {
+    Out.Tested = placeOf(Left);
+    Out.Against = IsCompare ? uint8_t(Right.imm) : 0;
+  }
+  if (IsCompare && !IsNumber) {
+    Out.Compared = placeOf(Left);
+    Out.ComparedTo = placeOf(Right);
+  }
+  if (!IsCompare && IsNumber && Right.imm == 1)
+    Out.BitTested = placeOf(Left);
+  Out.AgainstNegative = IsCompare && IsNumber && Right.imm < 0;
+}
+
+/// The register beside the memory of xchg, cmpxchg and xadd.
+inline void addExchange(const cs_insn &Insn, Op &Out) {
+  const cs_x86 &X = Insn.detail->x86;
+  for (unsigned I = 0; I < X.op_count; ++I) {
+    int8_t Reg = placeOf(X.operands[I]);
+    if (!isFollowed(Reg))
+      continue;
+    if (Insn.id == X86_INS_CMPXCHG) {
+      Out.Proposed = Reg;
+      continue;
+    }
+    (Insn.id == X86_INS_XCHG ? Out.Swapped : Out.Added) = Reg;
+    Out.Clobbers |= bit(Reg);
+  }
+}
+
+} // namespace linemate::x86
+
+#endif // LINEMATE_ACCESS_X86TESTS_H
