@@ -1,7 +1,8 @@
 """Elements of threads meet on a line.
 
 What it does: finds an array of records that threads use apart from each other, whose size is no multiple of a line or
-that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both busy.
+that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both busy,
+beyond what makes and ends objects of the type.
 An element is a thread's own where its index is the number of the running thread, where its address is handed to a
 thread as it starts, where a function that runs on several threads at once is handed one after the other, or where
 addresses of elements are given out one by one and several threads change what they got without a lock.  Elements that
@@ -23,6 +24,7 @@ Use instead: a type that is aligned to the line, which rounds its size up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 from math import gcd
@@ -49,6 +51,7 @@ from sharing.source.program import Program
 from sharing.source.uses import Use
 
 _VECTOR = "std::vector<"
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
@@ -103,6 +106,7 @@ def _meeting(program: Program, found: Elements, size: int, ctx: SourceContext) -
         use
         for use in found.uses
         if not use.new
+        and not _makes_or_ends(use.function)
         and (
             use.loop_depth
             or ctx.heat(found.identity, use.offset) is not Heat.COLD
@@ -117,6 +121,15 @@ def _meeting(program: Program, found: Elements, size: int, ctx: SourceContext) -
         and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, ctx.line_size)
     ]
     return max(met, key=lambda pair: pair[0].writes + pair[1].writes, default=None)
+
+
+def _makes_or_ends(function: str) -> bool:
+    """Is it a constructor or a destructor?  What these do, to what they move from as well, is no work on elements."""
+    plain = function
+    while plain != (plain := _TEMPLATE_ARGUMENTS.sub("", plain)):
+        pass
+    owner, _, name = plain.rpartition("::")
+    return bool(owner) and (name.startswith("~") or name == owner.rpartition("::")[2])
 
 
 def _of_system(found: Elements) -> bool:
