@@ -16,7 +16,7 @@ from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.sections import Layout
 from elfscan.fileformat.symbols import Symbols
 from elfscan.relocation.dynamic import Linkage
-from sharing.model import ImageKind
+from sharing.model import ImageKind, Section
 from sharing.model.arrays import distinct, words_at
 
 MAX_INIT_FUNCTIONS = 1_000_000
@@ -77,22 +77,30 @@ def init_functions(
             rows = np.flatnonzero((symbols.table["name"] == start) & (symbols.table["section"] >= 0))
             found += [int(address[row]) for row in rows]
     found += [value for value in elf.dynamic.get(c.DT_INIT, []) if value]
-    word = elf.header.bits // 8
     for section in layout.sections:
-        if (
-            not section.name.startswith((".init_array", ".preinit_array", ".ctors", ".fini_array", ".dtors"))
-            or section.file_offset is None
-        ):
-            continue
-        start_row, end_row = np.searchsorted(linkage.words["slot"], [section.address, section.end])
-        relocated = linkage.words["value"][start_row:end_row]
-        if len(relocated):
-            found += relocated[:MAX_INIT_FUNCTIONS].tolist()
-        else:
-            at = section.file_offset - elf.base
-            found += elf.words(elf.data[at : at + section.size], word)[:MAX_INIT_FUNCTIONS].tolist()
+        if section.name.startswith((".init_array", ".preinit_array", ".ctors", ".fini_array", ".dtors")):
+            found += _array(elf, section, linkage)
     ones = (1 << elf.header.bits) - 1  # .ctors begins with -1
     return tuple(dict.fromkeys(a for a in found if a not in (0, ones)))
+
+
+def end_functions(elf: ElfFile, layout: Layout, linkage: Linkage) -> tuple[int, ...]:
+    """Addresses that run at the end alone, of the fini array: among them the run-time's own."""
+    found = [_array(elf, section, linkage) for section in layout.sections if section.name == ".fini_array"]
+    return tuple(value for values in found for value in values if value)
+
+
+def _array(elf: ElfFile, section: Section, linkage: Linkage) -> list[int]:
+    """The addresses in such an array; as the loader or the linker put them there."""
+    if section.file_offset is None:
+        return []
+    start, end = np.searchsorted(linkage.words["slot"], [section.address, section.end])
+    relocated = linkage.words["value"][start:end]
+    if len(relocated):
+        return list(relocated[:MAX_INIT_FUNCTIONS].tolist())
+    at = section.file_offset - elf.base
+    words = elf.words(elf.data[at : at + section.size], elf.header.bits // 8)
+    return list(words[:MAX_INIT_FUNCTIONS].tolist())
 
 
 def _initcalls(elf: ElfFile, symbols: Symbols) -> list[int]:

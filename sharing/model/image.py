@@ -80,6 +80,7 @@ class FunctionFlag(IntFlag):
     STUB = 32  # a PLT entry or an import placeholder: not code of this image
     FROM_CALLS = 64  # no symbol and no frame: begins where something is called or an address leads
     GO = 128  # made by Go's compiler: in the function table of its run-time
+    ASIDE = 256  # gcc takes it to be seldom run: known by the place where that has it put it
     FOR_MODULES = 1024  # a kernel or module exports it to other modules (EXPORT_SYMBOL)
 
 

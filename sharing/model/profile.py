@@ -67,6 +67,7 @@ class Access(msgspec.Struct, frozen=True):
     own: bool = False  # the element is the running thread's: the index is its number
     bits: bool = False  # changes a bit of the element that it chooses by number
     spots: tuple[Spot, ...] = ()  # the busiest of its sites; none are known where it is not said
+    rest: float = 1.0  # the share of ``weight`` that makes the actor busy
     operands: tuple[Range, ...] = ()  # of atomic sites, by address; of elements the first; none where it is not known
 
 

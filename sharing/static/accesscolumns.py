@@ -33,6 +33,7 @@ class AccessColumns(msgspec.Struct, frozen=True):
     ip: list[int]
     order: list[int]
     mirror: list[int]
+    rest: list[float] | None
 
     @staticmethod
     def of(accesses: Accesses, image: Image) -> AccessColumns:
@@ -52,4 +53,5 @@ class AccessColumns(msgspec.Struct, frozen=True):
             ip=sites["ip"].tolist(),
             order=sites["order"].tolist(),
             mirror=mirrors(image, sites).tolist(),
+            rest=accesses.rest.tolist() if accesses.rest is not None else None,
         )

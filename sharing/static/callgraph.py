@@ -17,7 +17,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
-from sharing.static.coldness import coldness, whole_work, without_names
+from sharing.static.coldness import coldness, left_over, whole_work, without_names
 from sharing.static.edges import Edges, edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
@@ -56,6 +56,7 @@ class CallGraph:
     by_thread: perthread.Threads | None = None  # what each root runs how often, where roots are functions
     stretches: Stretches | None = None  # None: of counted threads
     unknown: str = ""  # why threads may run that were not seen to start, "" where all is known or assumed
+    rest: Floats | None = None  # by function the share of its weight that makes something busy; None: all of it
     _met: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def callers(self, function: int) -> list[int]:
@@ -108,7 +109,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     edges = edges_of(image, np.concatenate(calls))
     factor = coldness(image, knowledge)
     threads = thread_structure(image, knowledge, assume_threads=assume_threads)
-    factor = without_names(factor, image, whole_work(image, edges, threads.roots))
+    own = whole_work(image, edges, threads.roots)
+    factor = without_names(factor, image, own)
     ways = _ways_in(image, threads)
     entries = _with_bits(threads.roots)
     once = run_once(edges, threads.roots, ways.entered)
@@ -152,6 +154,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         by_thread,
         stretches,
         threads.unknown,
+        left_over(image, threads.roots, own),
     )
 
 

@@ -81,6 +81,20 @@ def whole_work(image: Image, edges: Edges, roots: Sequence[Root]) -> npt.NDArray
     return np.array(sorted(found), np.int64)
 
 
+def left_over(image: Image, roots: Sequence[Root], own: npt.NDArray[np.int64]) -> Floats | None:
+    """By function the share of its weight that makes something busy, less where gcc set it aside; None: all of it.
+
+    Not of a thread's entry, and of what is all that a thread does (``own``): that it is seldom started says nothing of
+    how often its loop goes around.  Frequencies stay what they are.  What is hot is a rank among all that the program
+    does, and what belongs together a share of all uses: with less of one thing, others would be more, and code that
+    seldom runs says nothing of them.
+    """
+    aside = image.functions["flags"] & np.uint32(FunctionFlag.ASIDE) != 0
+    aside[[root.function for root in roots if root.function >= 0]] = False
+    aside[own] = False
+    return np.where(aside, numbers.ASIDE, 1.0) if aside.any() else None
+
+
 def _maybe_cold(names: list[str], words: frozenset[str], runtime: frozenset[str]) -> list[int]:
     """Rows of the names to read: a word of a name is a part of it, but where brackets are taken out of it."""
     found = mentioning([name.lower() for name in names], words)

@@ -38,6 +38,7 @@ class Accesses(msgspec.Struct, frozen=True):
     variable: npt.NDArray[np.int64]
     cold: npt.NDArray[np.bool_]
     once: Floats | None = None  # in one run of its function, where a second thread may overlap it; see ``perthread``
+    rest: Floats | None = None  # the share of ``weight`` that makes something busy; None: all of it
 
     def take(self, rows: npt.NDArray[Any]) -> Accesses:
         return Accesses(
@@ -48,6 +49,7 @@ class Accesses(msgspec.Struct, frozen=True):
             self.variable[rows],
             self.cold[rows],
             self.once[rows] if self.once is not None else None,
+            self.rest[rows] if self.rest is not None else None,
         )
 
 
@@ -85,8 +87,9 @@ class Thresholds(msgspec.Struct, frozen=True):
         return write, read, (write, read) != by_rank
 
     def _heat_of(self, accesses: list[Access], limit: float) -> Heat:
-        warm = {a.function for a in accesses if a.weight >= 1.0}
-        return self.heat(sum(a.weight for a in accesses), len(warm), limit)
+        busy = [(a.weight * a.rest, a.function) for a in accesses]
+        warm = {function for weight, function in busy if weight >= 1.0}
+        return self.heat(sum(weight for weight, _ in busy), len(warm), limit)
 
     def heat(self, weight: float, functions: int, limit: float) -> Heat:
         """By one of these limits."""
@@ -141,8 +144,12 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
     variable = image.variables_at(rows["target"])
     part = np.where(_one_of_several(image, rows, variable), part * numbers.INDEXED_WEIGHT, part)
     part *= _share_of_line(image, rows, variable)
-    once = perthread.times(rows["loop_depth"], rows["rarity"]) * part if graph.by_thread is not None else None
-    return Accesses(rows, weight * part, graph.mask_of(image, rows), lock_row, variable, graph.cold[function], once)
+    rest = graph.rest[function] if graph.rest is not None else None
+    once = None
+    if graph.by_thread is not None:
+        once = perthread.times(rows["loop_depth"], rows["rarity"]) * part * (1.0 if rest is None else rest)
+    mask, cold = graph.mask_of(image, rows), graph.cold[function]
+    return Accesses(rows, weight * part, mask, lock_row, variable, cold, once, rest)
 
 
 def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

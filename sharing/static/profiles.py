@@ -293,6 +293,7 @@ class Profiler:
                 own=one.own,
                 bits=one.bits,
                 spots=self._spots(one.rows),
+                rest=columns.rest[one.busiest] if columns.rest is not None else 1.0,
                 operands=self._operands(one.rows) if atomic else (),
             )
             for (function, writes, reads, atomic, locks), one in sums.items()

@@ -70,6 +70,14 @@ def by_name(name: str) -> Builder:
     return b.ends()
 
 
+def set_aside() -> Builder:
+    """A function that counts is one that gcc takes to be seldom run."""
+    b = Program()
+    b.function("left").call("count", loop=1)
+    b.counts("count", "mine", flags=FunctionFlag.ASIDE)
+    return b.ends()
+
+
 def by_one_kind_of_thread() -> Builder:
     """Threads that are started in a loop, at one entry, whose work counts in two functions."""
     b = Program("worker", loop=1)
@@ -366,6 +374,7 @@ ROWS: list[Row] = [
     ("BIG_PROGRAM", 1000, in_main),
     ("SET_UP", 1.0, in_main),
     ("COLD", 0.01, lambda: by_name("init_table")),
+    ("ASIDE", 1.0, set_aside),
     ("LAST_WORDS", 1.0, lambda: by_name("panic")),
     ("THREAD_LOOP", 30.0, beside_a_loop_of_work),
     ("CALL_SHARE", 1.0, lambda: beside_long_work(2000)),
