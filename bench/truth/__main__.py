@@ -10,11 +10,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.truth import decay, fit, tried
+from bench.truth import accessfile, decay, fit, tried
 from bench.truth.build import BUILDS, SUFFIX, build, built_programs, program_of
 from bench.truth.corpus import KEPT, compared, held_against, kept, name_of
 from bench.truth.costs import costs
 from bench.truth.drive import NotRun, count
+from bench.truth.instrument import RECORDER, build_counted, count_accesses, counting
 from bench.truth.misses import misses
 from bench.truth.page import page
 from bench.truth.programs import PROGRAMS
@@ -24,10 +25,12 @@ from bench.truth.store import Made, load, save
 from bench.truth.subject import ROOT
 from bench.truth.ways import ways_score
 from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.image import read_images
 from pmu.counts import read_executions
 from sharing.model.errors import LinemateError
 
 PAGE = ROOT / "docs" / "accuracy.md"
+LEAST_MOVED = 4  # times that a line moved because of two places, for which these are kept
 
 
 def main() -> int:
@@ -35,8 +38,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth", description=__doc__.split("\n")[0] if __doc__ else ""
     )
-    actions = ("build", "costs", "count", "keep", "score", "misses", "ways", "decay", "fit", "tried", "packages")
-    parser.add_argument("action", choices=actions)
+    actions = ("accesses", "build", "costs", "count", "keep", "score", "misses", "ways", "decay", "fit", "tried")
+    parser.add_argument("action", choices=(*actions, "packages"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="a program; all without one")
     parser.add_argument("--in", dest="folder", type=Path, help="keep: the folder of a run that is already there")
     options = parser.parse_args()
@@ -69,6 +72,8 @@ def main() -> int:
         return 0
     if options.action == "build":
         return _build(options.names)
+    if options.action == "accesses":
+        return _accesses(options.names)
     failed = 0
     for program in chosen:
         try:
@@ -123,6 +128,35 @@ def _build(names: list[str]) -> int:
             print(f"{one.name}: {error}", file=sys.stderr)
             failed = 1
     return failed
+
+
+def _accesses(names: list[str]) -> int:
+    """Of the programs that are built here: build each once more, run it, keep what was seen."""
+    failed = 0
+    rows = {program.name: program for program in built_programs()}
+    for one in BUILDS:
+        program = rows[f"{one.name}{SUFFIX}"]
+        if names and one.name not in names and program.name not in names:
+            continue
+        try:
+            built = build_counted(one)
+            with tempfile.TemporaryDirectory(prefix=f"truth-{one.name}-") as where:
+                _keep_accesses(program, counting(program, one), built, Path(where))
+        except (NotRun, LinemateError) as error:
+            print(f"{program.name}: {error}", file=sys.stderr)
+            failed = 1
+    return failed
+
+
+def _keep_accesses(row: Program, program: Program, built: Path, where: Path) -> None:
+    out = count_accesses(program, where)
+    (image,) = read_images(str(built))
+    path, command = str(built).removeprefix(f"{ROOT}/"), " ".join(program.command)
+    made = Made(row.name, path, row.package, _version(row), "", command, RECORDER)
+    accesses = accessfile.read(out, image, made)
+    into = KEPT / f"{row.name}{accessfile.SUFFIX}"
+    accessfile.save(into, accesses, LEAST_MOVED)
+    print(f"{row.name}: {into.stat().st_size:,} bytes, {accesses.transfers:,} transfers")
 
 
 def _score(names: list[str]) -> int:

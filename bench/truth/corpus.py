@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.truth import accessfile
 from bench.truth.score import Score, score
 from bench.truth.store import Made, load
 from bench.truth.subject import ROOT, Judged, judged
@@ -67,8 +68,10 @@ def held_against(path: Path) -> Iterator[tuple[Judged, Truth]]:
     file = ROOT / made.path
     if ElfFile(str(file), map_file(str(file))).build_id != made.build_id:
         raise LinemateError(f"{file}: another build than the one that was counted")
+    seen = path.with_name(f"{name_of(path)}{accessfile.SUFFIX}")
+    accesses = accessfile.load(seen) if seen.exists() else None
     truth: Truth | None = None
     for one in judged(file, file.with_name(f"{file.name}.facts")):
         # The file that was counted comes first: its instructions have the counted addresses.
-        truth = truth or truth_of(one.passes, executions)
+        truth = truth or truth_of(one.passes, executions, accesses)
         yield one, truth

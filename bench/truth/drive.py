@@ -53,7 +53,7 @@ def count(program: Program, where: Path) -> list[Path]:
             if program.load is None:
                 started.wait(timeout=BATCH_S)
                 return _parts(where, "counts-")
-            _wait_for_port(started)
+            wait_for_port(started)
             if program.forks:
                 serving = _child(started.pid)
                 program.load(where, 1)
@@ -68,7 +68,7 @@ def count(program: Program, where: Path) -> list[Path]:
         except subprocess.TimeoutExpired as late:
             raise NotRun(f"{program.name}: did not end in {late.timeout:.0f} s") from late
         finally:
-            _stop(started)
+            stop(started)
 
 
 def _raise_files(count: int) -> None:
@@ -76,7 +76,7 @@ def _raise_files(count: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, count + RESERVED_FILES))
 
 
-def _wait_for_port(started: subprocess.Popen[bytes]) -> None:
+def wait_for_port(started: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + START_S
     while time.monotonic() < end:
         if started.poll() is not None:
@@ -114,7 +114,7 @@ def _parts(where: Path, beginning: str) -> list[Path]:
     return found
 
 
-def _stop(started: subprocess.Popen[bytes]) -> None:
+def stop(started: subprocess.Popen[bytes]) -> None:
     """Its whole session, so that nothing of it is left."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if started.poll() is not None:

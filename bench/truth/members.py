@@ -43,13 +43,13 @@ class Lines:
         self._function = of[here]
         self._line = table.rows["line"][row[here]]
         self._file = table.rows["file"][row[here]]
-        self._files = {_short(name): number for number, name in enumerate(table.files)}
+        self._files = {short(name): number for number, name in enumerate(table.files)}
         self._known: dict[tuple[int, int], Floats] = {}
         self._order = np.lexsort((self._line, self._file))
 
     def __call__(self, file: str, line: int) -> Floats:
         """Of each function that has code of the line what it executed most often, all functions together."""
-        number = self._files.get(_short(file), -1)
+        number = self._files.get(short(file), -1)
         if (number, line) not in self._known:
             self._known[number, line] = self._executed(number, line)
         return self._known[number, line]
@@ -67,7 +67,7 @@ class Lines:
         return total
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
     """A file as it is called below the folder of the source, wherever that was."""
     _, found, rest = name.rpartition(SOURCE)
     parts: list[str] = []
@@ -95,11 +95,8 @@ class Members:
         ``instances``: where the judgement laid out one object of each record.
         """
         named = [NamedSpan(p.full_name, span) for p, span in zip(finding.participants, spans(finding), strict=True)]
-        counted = {}
-        for one, participant in zip(named, finding.participants, strict=True):
-            start = instance_of(instances, one.span[0])
-            within = (one.span[0] - start, one.span[1] - start)
-            counted[one.span] = self._executed(self.uses(participant.identity, within))
+        places = zip(named, finding.participants, within(finding, instances), strict=True)
+        counted = {one.span: self._executed(self.uses(p.identity, span)) for one, p, span in places}
         return shared_use(Pair(self._counted, counted), named)
 
     def uses(self, key: str, span: Range, depth: int = 0) -> list[Use]:
@@ -134,10 +131,11 @@ class Members:
         return wrote, used
 
 
-def instance_of(image: Image, address: int) -> int:
-    """Where the object begins that has this address."""
-    starts = image.variables["address"]
-    return int(starts[np.searchsorted(starts, np.uint64(address), "right") - 1])
+def within(finding: Finding, instances: Image) -> list[Range]:
+    """The bytes of each participant that are on the line, from the beginning of its object on."""
+    starts, places = instances.variables["address"], spans(finding)
+    at = np.searchsorted(starts, np.array([a for a, _ in places], np.uint64), "right") - 1
+    return [(a - start, b - start) for (a, b), start in zip(places, starts[at].tolist(), strict=True)]
 
 
 def _overlap(offset: int, size: int, span: Range) -> bool:

@@ -12,6 +12,7 @@ from functools import reduce
 from operator import add
 
 from bench.truth.corpus import Compared, project_of
+from bench.truth.records import records
 from bench.truth.score import FIRST, MOST_USED, Score, Share, on_line
 from bench.truth.subject import VARIANTS
 from sharing.basics.costs import busy_rate
@@ -61,7 +62,7 @@ def page(compared: Sequence[Compared]) -> str:
         *_ways(compared),
         *_heat(rows),
         *_findings(rows),
-        *_undecided(rows),
+        *records(rows),
         *_reach(rows),
         "## Misses",
         "",
@@ -215,35 +216,6 @@ def _findings(rows: Sequence[Row]) -> list[str]:
     totals = [_sum(bare, _precision(c)) for c in columns]
     found = _of(_sum(bare, lambda s: s.recall))
     return [*out, f"| **all Debian's** | {' | '.join(map(_of, totals))} | {found} |", ""]
-
-
-def _undecided(rows: Sequence[Row]) -> list[str]:
-    """Of findings that the counts cannot tell to be true, how many they can tell to be false."""
-    of = {(one.made.program, score.variant): (_name(one, score), _possible(score)) for one, score in rows}
-    told = [(name, shares) for name, shares in of.values() if any(share.whole for share in shares.values())]
-    out = [
-        "## Records and arrays\n",
-        "Findings that the section above leaves out, by what can be told of them: for how many it is possible that",
-        "they are true. One about members of a record on the heap is possible where lines of the source that use one",
-        "of its members ran on one thread, and those that use another one on a second, both often enough to matter;",
-        "whether they did so to one object is not counted. One about an array is possible where two threads used it.",
-        "The others are wrong under this load.",
-        "",
-        f"| program | {' | '.join(SEVERITIES)} |",
-        "|---|---|---|---|---|---|",
-    ]
-    out += [f"| {name} | {' | '.join(_of(shares[s]) for s in SEVERITIES)} |" for name, shares in told]
-    totals = [reduce(add, (shares[s] for _, shares in told), Share()) for s in SEVERITIES]
-    return [*out, f"| **all** | {' | '.join(map(_of, totals))} |", ""]
-
-
-def _possible(score: Score) -> dict[str, Share]:
-    """By severity, the undecided findings that can be true."""
-    shares = {severity: Share() for severity in SEVERITIES}
-    for c in score.checked:
-        if not c.decided:
-            shares[c.finding.severity.value] += Share(int(c.possible), 1)
-    return shares
 
 
 def _reach(rows: Sequence[Row]) -> list[str]:

@@ -6,11 +6,12 @@ Owns the measures; what is true is ``bench.truth.truth``'s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bench.truth.members import Members
+from bench.truth.exact import Exact, SharedMembers
+from bench.truth.members import Members, within
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth, spans, true
 from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
@@ -57,13 +58,16 @@ class Checked:
     """A finding that says that threads share a line, and the pair of its participants that met most often.
 
     ``named``: it is about static storage, which instructions name.  What is done to records on the heap is not
-    counted: ``most`` is the pair that can have met most often there, by the lines of source that ran.
+    counted: ``most`` is the pair that can have met most often there, by the lines of source that ran, and ``seen``,
+    with ``exact``, the one that took a line from each other in vain most often.
     """
 
     finding: Finding
     met: SharedUse | None
     named: bool = True
     most: SharedUse | None = None
+    seen: SharedUse | None = None
+    exact: bool = False
 
     @property
     def decided(self) -> bool:
@@ -78,6 +82,11 @@ class Checked:
     def possible(self) -> bool:
         """Where it is not decided: whether threads did what it names often enough at all."""
         return true(self.met if self.named else self.most)
+
+    @property
+    def confirmed(self) -> bool:
+        """Where it is not decided by instructions: by the addresses that were counted."""
+        return self.exact and true(self.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,8 @@ class Score:
     checked: tuple[Checked, ...] = ()  # in the order of the report
     lines: dict[int, SharedUse] = field(default_factory=dict)  # shared
     found: frozenset[int] = frozenset()  # of these, with a true finding of low and more
+    members: tuple[SharedMembers, ...] = ()  # of records, that took a line from each other
+    members_found: frozenset[str] = frozenset()  # of their records, with a confirmed finding of low and more
     unreached: tuple[str, ...] = ()  # functions on threads that were not to run them
     idle_entries: tuple[str, ...] = ()
 
@@ -110,8 +121,8 @@ def score(one: Judged, truth: Truth) -> Score:
     used = sorted((_used(actor, truth) for actor in named), key=lambda u: (-u.rate, -u.uses))
     most = [u for u in used if u.rate][:MOST_USED]
     hot = [u for u in used if u.actor.told_heat is Heat.HOT]
-    members = Members(one.program, truth) if one.program is not None else None
-    every = [_checked(f, truth, one.passes.image, members) for f in one.findings if f.verdict in OF_SHARING]
+    records = _Records(one, truth)
+    every = [_checked(f, truth, records) for f in one.findings if f.verdict in OF_SHARING]
     checked = [c for c in every if c.decided]
     precision = {s.value: Share() for s in reversed(Severity)}
     for c in checked:
@@ -138,6 +149,7 @@ def score(one: Judged, truth: Truth) -> Score:
         tuple(every),
         lines,
         found,
+        *records.shared(every),
         reach.unreached,
         reach.idle,
     )
@@ -148,11 +160,41 @@ def _used(actor: Actor, truth: Truth) -> Used:
     return Used(actor, uses, shared_use(truth, [NamedSpan(actor.name, actor.span)]) if uses else None)
 
 
-def _checked(finding: Finding, truth: Truth, image: Image, members: Members | None) -> Checked:
+def _checked(finding: Finding, truth: Truth, records: _Records) -> Checked:
     line = int(finding.line.address, 16)
     named = any(s.address < line + finding.line.size and line < s.end for s in truth.image.sections)
-    most = members.met(finding, image) if members is not None and not named else None
-    return Checked(finding, truth.shared(places(finding)), named, most)
+    checked = Checked(finding, truth.shared(places(finding)), named)
+    return checked if named else records.checked(checked)
+
+
+class _Records:
+    """What is known of members of records on the heap, where the source is."""
+
+    def __init__(self, one: Judged, truth: Truth) -> None:
+        self._image = one.passes.image
+        self._members = Members(one.program, truth) if one.program is not None else None
+        self._exact: Exact | None = None
+        if one.program is not None and truth.accesses is not None:
+            self._exact = Exact(one.program, truth.accesses, truth.counted)
+
+    def checked(self, of: Checked) -> Checked:
+        """A finding about a record, with the pair that can have met, and the one that did."""
+        if self._members is None:
+            return of
+        most = self._members.met(of.finding, self._image)
+        owner = of.finding.participants[0].identity
+        if self._exact is None or any(p.identity != owner for p in of.finding.participants):
+            return replace(of, most=most)
+        seen = self._exact.shared(owner, within(of.finding, self._image))
+        return replace(of, most=most, seen=seen, exact=True)
+
+    def shared(self, every: Sequence[Checked]) -> tuple[tuple[SharedMembers, ...], frozenset[str]]:
+        """Members that took a line from each other, and those of their records that have a confirmed finding."""
+        if self._exact is None:
+            return (), frozenset()
+        found = tuple(m for m in self._exact.members() if self._exact.in_record(m.owner))
+        said = [c.finding for c in every if c.confirmed and c.finding.severity is not Severity.NOTE]
+        return found, frozenset({f.participants[0].identity for f in said} & {m.owner for m in found})
 
 
 def places(finding: Finding) -> list[NamedSpan]:

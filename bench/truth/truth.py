@@ -14,6 +14,7 @@ from typing import TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from bench.truth.accessfile import Accesses
 from bench.truth.apart import Pair, Places
 from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.basics.ways import mirrors
@@ -44,6 +45,7 @@ class Truth:
     executions: Floats
     before: tuple[Floats, Floats]  # sums of the rows above: of those that write, of all
     places: Places  # the same rows
+    accesses: Accesses | None = None  # of a build that saw all addresses, where there is one
 
     @property
     def image(self) -> Image:
@@ -109,7 +111,7 @@ class Truth:
         return [NamedSpan(f"{a:#x}", (a, min(b, line + size))) for a, b in spans]
 
 
-def truth_of(passes: Passes, executions: Executions) -> Truth:
+def truth_of(passes: Passes, executions: Executions, accesses: Accesses | None = None) -> Truth:
     """What was counted of a file, by its decoded accesses."""
     counted = Counted(executions.table, executions.threads)
     sites = passes.accesses.sites
@@ -127,6 +129,7 @@ def truth_of(passes: Passes, executions: Executions) -> Truth:
         made,
         (before[0], before[1]),
         Places(sites["function"], points, made),
+        accesses,
     )
 
 
