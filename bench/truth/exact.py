@@ -7,8 +7,9 @@ had been written, is one that separate lines would have spared; what a finding c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,15 @@ class SharedMembers:
     vain: int
     needed: int
     share: float  # of the time of the run
+    elements: bool = False  # of an array: each is of another one
+
+
+class Met(NamedTuple):
+    """Two places of an object, or of two elements of an array."""
+
+    owner: str  # the record's key, or the variable's identity
+    offsets: Range  # of what was used, of what had been written
+    elements: bool = False
 
 
 class Exact:
@@ -49,17 +59,17 @@ class Exact:
         for at, found in enumerate(self._bytes):
             for owner in {one.owner for one in found}:
                 self._by_owner[owner].append(at)
-        self._moved: dict[str, list[tuple[Moved, Range]]] = defaultdict(list)
+        self._moved: dict[str, list[tuple[Moved, Met]]] = defaultdict(list)
         self.unnamed: list[Moved] = []
         for moved in accesses.moved:
-            met = self._met(moved)
-            for owner, offsets in met:
-                self._moved[owner].append((moved, offsets))
-            if not met:
+            every = self._met(moved)
+            for met in every:
+                self._moved[met.owner].append((moved, met))
+            if not every:
                 self.unnamed.append(moved)
 
-    def _met(self, moved: Moved) -> set[tuple[str, Range]]:
-        """The places of one object that are so far apart.
+    def _met(self, moved: Moved) -> set[Met]:
+        """The places of one object that are so far apart, or of two elements of one array.
 
         Compilers join accesses to neighbours: then the line names one of them, and the distance tells the other.
         """
@@ -67,15 +77,21 @@ class Exact:
             return set()
         used, wrote = self._bytes[moved.use], self._bytes[moved.wrote]
         pairs = [(a, b, b.offset - a.offset - moved.distance) for a in used for b in wrote if a.owner == b.owner]
-        found = {(a.owner, (a.offset, b.offset)) for a, b, off in pairs if not off}
-        found = found or {(a.owner, (a.offset, b.offset)) for a, b, off in pairs if _elements(a, b, off)}
-        for a, b, _ in () if found else pairs:
-            size = self._size(a.owner)
-            if self._joined(moved.wrote) and 0 <= a.offset + moved.distance < size:
-                found.add((a.owner, (a.offset, a.offset + moved.distance)))
-            if self._joined(moved.use) and 0 <= b.offset - moved.distance < size:
-                found.add((b.owner, (b.offset - moved.distance, b.offset)))
-        return found
+        found = {Met(a.owner, (a.offset, b.offset)) for a, b, off in pairs if not off}
+        found = found or {Met(a.owner, o) for a, b, _ in pairs for o in self._where_joined(moved, a, b)}
+        return found or {Met(a.owner, (a.offset, b.offset), True) for a, b, off in pairs if self._elements(a, b, off)}
+
+    def _where_joined(self, moved: Moved, a: Bytes, b: Bytes) -> Iterator[Range]:
+        size = self._size(a.owner)
+        if self._joined(moved.wrote) and 0 <= a.offset + moved.distance < size:
+            yield a.offset, a.offset + moved.distance
+        if self._joined(moved.use) and 0 <= b.offset - moved.distance < size:
+            yield b.offset - moved.distance, b.offset
+
+    def _elements(self, a: Bytes, b: Bytes, off: int) -> bool:
+        """Whether that is the distance of two elements of one array; objects of a record may be those of one."""
+        stride = a.stride or b.stride or (self._size(a.owner) if self.in_record(a.owner) else 0)
+        return stride > 0 and not off % stride
 
     def _joined(self, site: int) -> bool:
         """Whether nothing that the line names is as large as the access."""
@@ -93,14 +109,15 @@ class Exact:
         for a in named:
             for b in named if len(named) == 1 else [one for one in named if one is not a]:
                 found = shared_use(counts, [a, b] if a is not b else [a])
-                vain = self._vain(owner, a.span, b.span)
+                vain = self._vain(owner, a.span, b.span, elements=a is b)
                 if found is not None and (best is None or vain > best.transfers):
                     best = replace(found, transfers=float(vain), share=self._share(vain))
         return best
 
-    def _vain(self, owner: str, used: Range, wrote: Range) -> int:
-        every = self._moved.get(owner, ())
-        return sum(m.vain for m, (a, b) in every if used[0] <= a < used[1] and wrote[0] <= b < wrote[1])
+    def _vain(self, owner: str, used: Range, wrote: Range, *, elements: bool) -> int:
+        """Of two places those of one object count, of one place its elements, and other bytes of it."""
+        every = [(m.vain, met) for m, met in self._moved.get(owner, ()) if elements or not met.elements]
+        return sum(vain for vain, met in every if _within(met.offsets[0], used) and _within(met.offsets[1], wrote))
 
     def _share(self, transfers: float) -> float:
         return share_of_time(transfers, float(max(self._counted.instructions.max(initial=1.0), 1.0)))
@@ -120,36 +137,29 @@ class Exact:
 
     def members(self) -> list[SharedMembers]:
         """Those places for which a line moved in vain so often that it matters, worst first."""
-        total: dict[tuple[str, Range], list[int]] = defaultdict(lambda: [0, 0])
-        for owner, every in self._moved.items():
-            for moved, offsets in every:
-                total[owner, offsets][0] += moved.vain
-                total[owner, offsets][1] += moved.needed
+        total: dict[Met, list[int]] = defaultdict(lambda: [0, 0])
+        for every in self._moved.values():
+            for moved, met in every:
+                total[met][0] += moved.vain
+                total[met][1] += moved.needed
         found = [
-            SharedMembers(
-                owner,
-                offsets,
-                member_at(self._program, owner, offsets[0]),
-                member_at(self._program, owner, offsets[1]),
-                vain,
-                needed,
-                self._share(vain),
-            )
-            for (owner, offsets), (vain, needed) in total.items()
+            SharedMembers(met.owner, met.offsets, *self._names(met), vain, needed, self._share(vain), met.elements)
+            for met, (vain, needed) in total.items()
             if vain >= numbers.MIN_TRANSFERS and self._share(vain) >= numbers.NEGLIGIBLE
         ]
         return sorted(found, key=lambda one: -one.vain)
+
+    def _names(self, met: Met) -> tuple[str, str]:
+        return member_at(self._program, met.owner, met.offsets[0]), member_at(self._program, met.owner, met.offsets[1])
 
     def in_record(self, owner: str) -> bool:
         """Whether it is a record, of which there may be many objects, and no variable."""
         return owner in self._program.records
 
 
-def _elements(a: Bytes, b: Bytes, off: int) -> bool:
-    """Whether that is the distance of two elements of one array."""
-    stride = a.stride or b.stride
-    return bool(stride) and not off % stride
-
-
 def _touches(one: Bytes, span: Range) -> bool:
     return one.offset < span[1] and span[0] < one.offset + max(one.size, 1)
+
+
+def _within(offset: int, span: Range) -> bool:
+    return span[0] <= offset < span[1]

@@ -30,7 +30,8 @@ used it after another one had written it, and whether it then used any byte that
 separate lines would have spared the transfer. A finding is true where that happened to two of the members that it names
 so often that it can cost 0.1 % of the run, and threads used both often enough to matter. Sizes, alignment and the
 allocator are those of the normal build. An access takes much longer, calls of the system as long as ever, and
-threads run on two processors: counted are accesses and who was between whose, not time. Libraries are not seen.
+threads run on two processors: counted are accesses and who was between whose, not time. Libraries are not
+seen, nor members that are atomics of C++: debug information says that a header of the library accesses them.
 """
 
 
@@ -95,7 +96,8 @@ def _members(name: str, score: Score) -> list[str]:
         best = max((c.finding for c in said), key=lambda f: f.severity.rank, default=None)
         what = f"{best.severity.value} {best.rule}" if best is not None else "no finding that is true"
         out.append(
-            f"- {name}: `{m.used}` was used by a thread that had lost the line for `{m.wrote}`, {m.vain:,} times, "
+            f"- {name}: `{m.used}` was used by a thread that had lost the line for `{m.wrote}`"
+            f"{' of another element' if m.elements else ''}, {m.vain:,} times, "
             f"{100 * m.share:.2g} % of the run: {what}"
         )
     return [*out, ""] if out else []

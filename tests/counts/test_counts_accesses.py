@@ -183,7 +183,8 @@ class TestNames:
             (1, 8, True, False),  # what is there is behind the record's end
             (2, -8, True, True),  # joined with its neighbour
             (2, 8, True, True),  # with the one before
-            (2, 16, True, False),  # before the record is nothing
+            (2, 32, True, False),  # before the record is nothing
+            (1, 16, True, True),  # of the next element, 24 bytes on
             (1, -16, True, False),  # no member that the lines name
         ],
     )
@@ -191,6 +192,18 @@ class TestNames:
         exact = self.exact(Moved(use, 0, distance, same, 0, 5000, "main"))
         assert bool(exact.members()) is named
         assert bool(exact.unnamed) is not named
+
+    def test_elements_meet_in_one_member_and_not_in_two_of_one_object(self) -> None:
+        (owner,) = {m.owner for m in self.exact(Moved(1, 0, -8, True, 0, 5000, "")).members()}
+        neighbours = self.exact(Moved(1, 0, 16, True, 0, 5000, ""))
+        assert [m.elements for m in neighbours.members()] == [True]
+        (two, one) = (neighbours.shared(owner, spans) for spans in ([(8, 16), (16, 24)], [(8, 24)]))
+        assert two is not None
+        assert one is not None
+        assert (two.transfers, one.transfers) == (0, 5000)
+        same = self.exact(Moved(1, 0, -8, True, 0, 5000, "")).shared(owner, [(8, 16), (16, 24)])
+        assert same is not None
+        assert same.transfers == 5000
 
     def test_what_moved_too_seldom_costs_nothing(self) -> None:
         assert [m.vain for m in self.exact(Moved(1, 0, -8, True, 0, 5000, "")).members()] == [5000]
