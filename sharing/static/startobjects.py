@@ -252,14 +252,34 @@ def _given(image: Image, found: list[_Started]) -> list[Given]:
     for one in found:
         data = {what for what in one.words.values() if what & int(HELD) or not _is_code(image, what)}
         functions = {what for what in one.words.values() if not what & int(HELD) and _is_code(image, what)}
-        if one.entry in indirect and len(functions) == 1:
-            caller = int(image.functions["address"][one.entry])
+        if one.entry not in indirect:
+            continue
+        caller = int(image.functions["address"][one.entry])
+        if len(functions) == 1:
             given.append((one.ip, functions.pop(), data.pop() if len(data) == 1 else 0, caller))
+        elif not functions:
+            handed = [starts for what in one.words.values() if (starts := _functions_handed(image, what))]
+            given += [(ip, function, 0, caller) for ip, function in handed[0]] if len(handed) == 1 else []
     objects: dict[int, set[int]] = defaultdict(set)
     for _, function, what, _ in given:
         objects[function].add(what)
     one_each = {function for function, whats in objects.items() if len(whats) == 1}
     return [Given(ip, function, 0, what if function in one_each else 0, by) for ip, function, what, by in given]
+
+
+def _functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
+    """(address of a call, function) of what callers hand over as this argument of the maker; none where one of them
+    hands over something else."""
+    holder = value >> HELD_OFFSET_BITS & _HOLDERS
+    if not value & int(HELD) or not is_argument(holder) or value & _OFFSETS:
+        return []
+    callee = image.functions["address"][function_of(holder)]
+    number = holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
+    handed = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number)]
+    handed = handed[handed["kind"] == ArgKind.ADDRESS]
+    found = list(zip(handed["ip"].tolist(), handed["value"].tolist(), strict=True))
+    every = np.count_nonzero(image.calls["callee"] == callee) == len({ip for ip, _ in found}) == len(found)
+    return found if every and all(_is_code(image, function) for _, function in found) else []
 
 
 def _is_code(image: Image, address: int) -> bool:
