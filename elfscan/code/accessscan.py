@@ -31,6 +31,7 @@ from sharing.model import (
     LinemateError,
     SectionKind,
 )
+from sharing.model.allocators import makes_objects
 
 if TYPE_CHECKING:
     from elfscan.code.accessplan import ScanJob
@@ -120,18 +121,6 @@ def never_returns(name: str, *, own: bool = False) -> bool:
     if name in _OWN_ENDINGS or _THROWING.match(name):
         return True
     return not own and name in _ENDINGS
-
-
-# Functions that return a new object: of C++, whose mangled names say what they are, and by how others are named.
-_NEW = ("_Znwm", "_Znam", "_Znwj", "_Znaj")  # operator new, whatever its other arguments
-_MAKERS = ("alloc", "alloc0", "memalign")
-_OTHERS = ("realloc", "dealloc")
-
-
-def makes_objects(name: str) -> bool:
-    """Whether a function of this name returns a new object each time."""
-    lowered = name.lower()
-    return name.startswith(_NEW) or (lowered.endswith(_MAKERS) and not lowered.endswith((*_OTHERS, "posix_memalign")))
 
 
 _LTO = ".gnu.lto_"  # sections of GCC's own code (gcc/lto-section-names.h); beside machine code with -ffat-lto-objects

@@ -43,6 +43,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Returned = Returns::Nothing;
   OneResult = 0;
   HasResult = false;
+  MadeHere = NewObject::Unseen;
   Out = &Tables;
   G.build(P, Ops, What.Begin, What.End, int8_t(std::countr_zero(C.Result)),
           Out->Seen);
@@ -302,16 +303,38 @@ void FunctionFlow::returned() {
   bool IsData = Result.isNumber() && Result.IsAddress && !Result.IsPage &&
                 Result.isExact() && P.inData(Result.Base);
   returnsOnly(IsData ? uint64_t(Result.Base) : 0);
+  // Nothing is returned where there was no memory.
+  bool IsNothing = Result.isNumber() && Result.isExact() && !Result.Base;
+  uint64_t Maker = uint64_t(Result.Base & ~HeldBit) >> HeldOffsetBits;
+  bool IsNew = Result.Kind == ValueKind::Pointee && Result.isLoaded() &&
+               Maker - Current.Begin < Current.End - Current.Begin;
+  if (!IsNothing)
+    returnsObject(IsNew);
+}
+
+/// Whether what a call of \p To returns is a new object.
+bool FunctionFlow::makesObject(const Value &To) const {
+  return To.isNumber() && To.isExact() &&
+         (std::ranges::binary_search(P.NewResults, uint64_t(To.Base)) ||
+          (Known && Known->isNew(uint64_t(To.Base))));
+}
+
+void FunctionFlow::returnsObject(bool IsNew) {
+  bool IsAlways = IsNew && MadeHere != NewObject::Other;
+  MadeHere = IsAlways ? NewObject::Always : NewObject::Other;
 }
 
 /// A jump out of the function returns what the code there does.
 void FunctionFlow::returnsFrom(const Op &O, uint32_t Index) {
   bool IsInside = uint64_t(O.Imm) - Current.Begin < Current.End - Current.Begin;
   if (O.Next == Flow::IndirectJump) {
-    if (!G.isSwitch(Index))
-      returnsOnly(resultOf(target(O)));
+    if (G.isSwitch(Index))
+      return;
+    returnsOnly(resultOf(target(O)));
+    returnsObject(makesObject(target(O)));
   } else if (O.Next != Flow::Stop && !IsInside) {
     returnsOnly(resultOf(Value::address(O.Imm, 0)));
+    returnsObject(makesObject(Value::address(O.Imm, 0)));
   }
 }
 
@@ -458,10 +481,10 @@ void FunctionFlow::clobberForCall(const Op &O) {
     Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
   if (uint64_t Address = resultOf(To))
     Now.Regs[std::countr_zero(C.Result)] = Value::address(Address, 0);
-  if (To.isNumber() && To.isExact() &&
-      std::ranges::binary_search(P.NewResults, uint64_t(To.Base))) {
+  if (makesObject(To)) {
     Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, 0);
-    return; // an allocator writes to nothing that its caller keeps
+    if (!Known || !Known->isNew(uint64_t(To.Base)))
+      return; // an allocator writes to nothing that its caller keeps
   }
   if (WritesOne)
     return;

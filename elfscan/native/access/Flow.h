@@ -49,7 +49,12 @@ struct KnownResults {
   std::vector<uint64_t> Own; ///< what is the running thread's; sorted
   /// Functions with the address that each returns every time, sorted.
   std::vector<std::pair<uint64_t, uint64_t>> Addresses;
+  /// Functions that return what an allocator made for them; sorted.
+  std::vector<uint64_t> New;
 
+  bool isNew(uint64_t Function) const {
+    return std::ranges::binary_search(New, Function);
+  }
   bool isOwn(uint64_t Function) const {
     return std::ranges::binary_search(Own, Function);
   }
@@ -73,6 +78,8 @@ public:
   /// After run: the data whose address the function returns, whichever way it
   /// went; 0: none, or not always the same.
   uint64_t returnsAddress() const { return OneResult; }
+  /// After run: does the function return a new object each time, or nothing?
+  bool returnsNew() const { return MadeHere == NewObject::Always; }
   /// Of which functions that is known.
   void useResults(const KnownResults &Of) { Known = &Of; }
 
@@ -117,6 +124,8 @@ private:
   Returns Returned = Returns::Nothing; ///< by all returns that were walked
   uint64_t OneResult = 0;              ///< the address that all of them return
   bool HasResult = false;              ///< one way out was seen
+  enum class NewObject : uint8_t { Unseen, Always, Other };
+  NewObject MadeHere = NewObject::Unseen; ///< by all returns that were walked
 
   /// The last shift up into each register (Transfer::ShiftUp).
   struct Up {
@@ -183,6 +192,8 @@ private:
   void returned();
   void returnsFrom(const Op &O, uint32_t Index);
   void returnsOnly(uint64_t Address);
+  bool makesObject(const Value &To) const;
+  void returnsObject(bool IsNew);
   uint64_t resultOf(const Value &To) const;
   void expose(const Value &V, int64_t Size);
   bool exposesSpills() const;

@@ -86,6 +86,7 @@ public:
   uint64_t returnsAddress() const {
     return Ops.empty() ? 0 : Engine.returnsAddress();
   }
+  bool returnsNew() const { return !Ops.empty() && Engine.returnsNew(); }
   void useResults(const KnownResults &Of) { Engine.useResults(Of); }
 
 private:
@@ -146,6 +147,7 @@ public:
       if (!(F.Flags & (StubFunction | GoFunction)))
         look(F);
     std::ranges::sort(Found.Own);
+    std::ranges::sort(Found.New);
     lookThrough();
     return std::move(Found);
   }
@@ -173,7 +175,7 @@ private:
     bool MayBeOwn =
         Size <= TellingBytes && (!A.NamesThread || A.NamesThread(codeOf(F)));
     auto IsData = [this](uint64_t Address, Naming How) {
-      return How == Naming::Page ||
+      return How == Naming::Page || (How == Naming::Whole && makes(Address)) ||
              (How == Naming::Loaded ? P.slot(Address).has_value()
                                     : P.inData(Address));
     };
@@ -184,27 +186,37 @@ private:
       Found.Own.push_back(F.Begin);
     if (uint64_t Address = W.returnsAddress())
       Found.Addresses.emplace_back(F.Begin, Address);
+    if (W.returnsNew())
+      Found.New.push_back(F.Begin);
+  }
+
+  bool makes(uint64_t Address) const {
+    return std::ranges::binary_search(P.NewResults, Address);
   }
 
   /// Functions that return what one that was found returns.
   void lookThrough() {
     const KnownResults Direct = Found;
-    if (Direct.Addresses.empty())
+    if (Direct.Addresses.empty() && Direct.New.empty())
       return;
     W.useResults(Direct);
     auto IsKnown = [&Direct](uint64_t Address, Naming How) {
-      return How == Naming::Whole && Direct.addressFrom(Address);
+      return How == Naming::Whole &&
+             (Direct.addressFrom(Address) || Direct.isNew(Address));
     };
     for (const Function &F : P.Functions) {
       if (F.End - F.Begin > WrapperBytes ||
           F.Flags & (StubFunction | GoFunction) || !mayName(F, IsKnown) ||
-          Direct.addressFrom(F.Begin))
+          Direct.addressFrom(F.Begin) || Direct.isNew(F.Begin))
         continue;
       scan(F);
       if (uint64_t Address = W.returnsAddress())
         Found.Addresses.emplace_back(F.Begin, Address);
+      if (W.returnsNew())
+        Found.New.push_back(F.Begin);
     }
     std::ranges::sort(Found.Addresses);
+    std::ranges::sort(Found.New);
   }
 
   void scan(const Function &F) {

@@ -87,6 +87,7 @@ static bool namesThread(std::span<const uint8_t> Code) {
 static bool namesAddress(std::span<const uint8_t> Code, uint64_t Begin,
                          const WantedAddresses &Wanted) {
   constexpr uint8_t Call = 0xe8, Jump = 0xe9, ShortJump = 0xeb;
+  constexpr uint8_t TwoBytes = 0x0f, Branch = 0x80;
   constexpr uint8_t Lea = 0x8d, Mov = 0x8b, MovEax = 0xb8, Relative = 5;
   constexpr uint8_t Rex = 0x48, RexHigh = 0x4c;
   constexpr uint32_t Low = 0b00101001,
@@ -97,6 +98,7 @@ static bool namesAddress(std::span<const uint8_t> Code, uint64_t Begin,
         Wanted(Begin + I + 1 + int8_t(Code[I]), Naming::Whole))
       return true;
     bool IsConstant = Last == MovEax, IsBranch = Last == Call || Last == Jump;
+    IsBranch |= I > 1 && Code[I - 2] == TwoBytes && (Last & 0xf0) == Branch;
     uint8_t Opcode = 0;
     if ((Last & 0xc7) == Relative && I > 2) {
       uint32_t Kept = Code[I - 3] == Rex       ? Low
