@@ -7,6 +7,7 @@ run was is not counted, and a line may run without the access: whoever did it le
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -17,11 +18,11 @@ from elfscan.debug.linetable import LineTable, read_lines
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
 from sharing.counted.weigh import Floats
-from sharing.model.finding import Finding
+from sharing.model.finding import Finding, Participant
 from sharing.model.image import Image
 from sharing.model.profile import Range
 from sharing.model.types import RECORD_KINDS
-from sharing.source.declarations import core
+from sharing.source.declarations import core, element
 from sharing.source.program import Program
 from sharing.source.threadnumbers import Numbered
 from sharing.source.uses import Use, Uses
@@ -89,14 +90,14 @@ class Members:
         self._uses = Uses(program, Numbered())
         self._known: dict[str, list[Use]] = {}
 
-    def met(self, finding: Finding, instances: Image) -> SharedUse | None:
+    def met(self, finding: Finding, at: list[tuple[str, Range]]) -> SharedUse | None:
         """The two participants and threads that can have met most often; None where no two can.
 
-        ``instances``: where the judgement laid out one object of each record.
+        ``at``: the record of each, and its bytes there.
         """
         named = [NamedSpan(p.full_name, span) for p, span in zip(finding.participants, spans(finding), strict=True)]
-        places = zip(named, finding.participants, within(finding, instances), strict=True)
-        counted = {one.span: self._executed(self.uses(p.identity, span)) for one, p, span in places}
+        places = zip(named, at, strict=True)
+        counted = {one.span: self._executed(self.uses(key, span)) for one, (key, span) in places}
         return shared_use(Pair(self._counted, counted), named)
 
     def uses(self, key: str, span: Range, depth: int = 0) -> list[Use]:
@@ -131,11 +132,51 @@ class Members:
         return wrote, used
 
 
-def within(finding: Finding, instances: Image) -> list[Range]:
-    """The bytes of each participant that are on the line, from the beginning of its object on."""
-    starts, places = instances.variables["address"], spans(finding)
-    at = np.searchsorted(starts, np.array([a for a, _ in places], np.uint64), "right") - 1
-    return [(a - start, b - start) for (a, b), start in zip(places, starts[at].tolist(), strict=True)]
+class Places:
+    """Where participants of findings are in their records: by the object that was laid out, or by the name alone."""
+
+    def __init__(self, program: Program, instances: Image) -> None:
+        self._program, self._starts = program, instances.variables["address"]
+        self._keys = {one.facts.name: key for key, one in reversed(program.records.items())}
+
+    def __call__(self, finding: Finding) -> list[tuple[str, Range]]:
+        """The record's key, "" unknown, and the bytes of each participant that are on the line."""
+        return [self._place(p, span) for p, span in zip(finding.participants, spans(finding), strict=True)]
+
+    def _place(self, participant: Participant, span: Range) -> tuple[str, Range]:
+        if participant.identity in self._program.records:
+            start = int(self._starts[np.searchsorted(self._starts, np.uint64(span[0]), "right") - 1])
+            return participant.identity, (span[0] - start, span[1] - start)
+        key, offset = self.by_name(participant.full_name)
+        start = int(participant.address, 16) - offset
+        return key, (span[0] - start, span[1] - start)
+
+    def by_name(self, name: str) -> tuple[str, int]:
+        """``struct pool.head.first``: the record and where the member begins in it."""
+        bare = name.removeprefix("struct ").removeprefix("class ").removeprefix("union ")
+        for at in (m.start() for m in re.finditer(r"\.", bare)):
+            key = self._keys.get(bare[:at], "")
+            offset = self._offset(key, bare[at + 1 :].split(".")) if key else None
+            if offset is not None:
+                return key, offset
+        return "", 0
+
+    def _offset(self, key: str, path: list[str]) -> int | None:
+        record = self._program.records[key]
+        for member in record.facts.members:
+            inner, first = core(element(member.type)[0]), member.offset_bits // 8
+            known = inner is not None and 0 <= inner.count < len(self._program.units[record.unit].records)
+            below = self._program.record_key(record.unit, inner.count) if inner is not None and known else ""
+            if member.name and member.name == path[0].partition("[")[0]:
+                if len(path) == 1:
+                    return first
+                rest = self._offset(below, path[1:]) if below in self._program.records else None
+                return None if rest is None else first + rest
+            if not member.name and below in self._program.records:
+                rest = self._offset(below, path)
+                if rest is not None:
+                    return first + rest
+        return None
 
 
 def _overlap(offset: int, size: int, span: Range) -> bool:

@@ -44,7 +44,7 @@ def records(rows: Sequence[Row]) -> list[str]:
         return out
     out += [SEEN, *_exact(seen)]
     for name, score in seen:
-        out += _members(name, score)
+        out += _members(name, score) if score.variant == "source" else []  # once a program
     return out
 
 
@@ -92,7 +92,7 @@ def _members(name: str, score: Score) -> list[str]:
     """What threads took from each other, and what is said of it."""
     out = []
     for m in score.members[:LISTED]:
-        said = [c for c in score.checked if c.confirmed and c.finding.participants[0].identity == m.owner]
+        said = [c for c in score.checked if c.confirmed and c.owner == m.owner]
         best = max((c.finding for c in said), key=lambda f: f.severity.rank, default=None)
         what = f"{best.severity.value} {best.rule}" if best is not None else "no finding that is true"
         out.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bench.truth.exact import Exact, SharedMembers
-from bench.truth.members import Members, within
+from bench.truth.members import Members, Places
 from bench.truth.subject import Judged
 from bench.truth.truth import Truth, spans, true
 from sharing.counted.shareduse import NamedSpan, SharedUse, shared_use
@@ -68,6 +68,7 @@ class Checked:
     most: SharedUse | None = None
     seen: SharedUse | None = None
     exact: bool = False
+    owner: str = ""  # there the key of the record
 
     @property
     def decided(self) -> bool:
@@ -171,30 +172,32 @@ class _Records:
     """What is known of members of records on the heap, where the source is."""
 
     def __init__(self, one: Judged, truth: Truth) -> None:
-        self._image = one.passes.image
-        self._members = Members(one.program, truth) if one.program is not None else None
+        self._members: Members | None = None
         self._exact: Exact | None = None
-        if one.program is not None and truth.accesses is not None:
-            self._exact = Exact(one.program, truth.accesses, truth.counted)
+        if one.program is not None and one.variant != "stripped":
+            self._members, self._places = Members(one.program, truth), Places(one.program, one.passes.image)
+            if truth.accesses is not None:
+                self._exact = Exact(one.program, truth.accesses, truth.counted)
 
     def checked(self, of: Checked) -> Checked:
         """A finding about a record, with the pair that can have met, and the one that did."""
         if self._members is None:
             return of
-        most = self._members.met(of.finding, self._image)
-        owner = of.finding.participants[0].identity
-        if self._exact is None or any(p.identity != owner for p in of.finding.participants):
+        places = self._places(of.finding)
+        most, owners = self._members.met(of.finding, places), {owner for owner, _ in places}
+        if self._exact is None or len(owners) > 1 or "" in owners:
             return replace(of, most=most)
-        seen = self._exact.shared(owner, within(of.finding, self._image))
-        return replace(of, most=most, seen=seen, exact=True)
+        (owner,) = owners
+        seen = self._exact.shared(owner, [span for _, span in places])
+        return replace(of, most=most, seen=seen, exact=True, owner=owner)
 
     def shared(self, every: Sequence[Checked]) -> tuple[tuple[SharedMembers, ...], frozenset[str]]:
         """Members that took a line from each other, and those of their records that have a confirmed finding."""
         if self._exact is None:
             return (), frozenset()
         found = tuple(m for m in self._exact.members() if self._exact.in_record(m.owner))
-        said = [c.finding for c in every if c.confirmed and c.finding.severity is not Severity.NOTE]
-        return found, frozenset({f.participants[0].identity for f in said} & {m.owner for m in found})
+        said = {c.owner for c in every if c.confirmed and c.finding.severity is not Severity.NOTE}
+        return found, frozenset(said & {m.owner for m in found})
 
 
 def places(finding: Finding) -> list[NamedSpan]:

@@ -10,13 +10,16 @@ import hashlib
 import os
 import pickle
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from elfscan.debug.demangle import demangle
 from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.image import read_images
 from linemate.auditing.image import line_sizes
+from linemate.auditing.recordplaces import read_places
+from linemate.auditing.recordtypes import read_records
 from linemate.source import at_link_addresses, read_streams
 from sharing.judge.passes import Passes, run_passes
 from sharing.judge.static import JudgeOptions, judge_passes
@@ -38,7 +41,7 @@ VARIANTS = ("source", "symbols", "stripped")
 class Judged:
     """One program as one of ``VARIANTS`` shows it; ``own`` is False where its addresses of code are not the file's.
 
-    ``program``: of its source, what that says.
+    ``program``: what its source says, where that is known.
     """
 
     variant: str
@@ -54,20 +57,25 @@ def judged(path: Path, facts: Path | None = None) -> Iterator[Judged]:
     """The file as it is; where it has symbols, also without them, and with facts by its source."""
     image = decoded(path)
     named = bool(image.debug_source)
-    yield _judge("symbols" if named else "stripped", image)
+    program = read_streams([facts]) if facts is not None and facts.exists() else None
+    yield _judge("symbols" if named else "stripped", image, program)
     bare = path.with_name(f"{path.name}.stripped")
     if named and bare.exists():
         yield _judge("stripped", decoded(bare))
-    if facts is not None and facts.exists():
-        program = read_streams([facts])
-        yield _judge("source", at_link_addresses(program, image, default_knowledge()), program)
+    if program is not None:
+        yield _judge("source", at_link_addresses(program, image, default_knowledge()), program, own=False)
 
 
-def _judge(variant: str, image: Image, program: Program | None = None) -> Judged:
+def _judge(variant: str, image: Image, program: Program | None = None, *, own: bool = True) -> Judged:
     size, pair = line_sizes(None, image)
     passes = run_passes(image, default_knowledge(), demangle)
-    findings = judge_passes(passes, JudgeOptions(size, pair, demangle=demangle, edits=False)).findings
-    return Judged(variant, passes, actors_of(passes), findings, size, program is None, program)
+    how = JudgeOptions(size, pair, demangle=demangle, edits=False)
+    if own and image.debug_source:
+        # As audit does: records that pointers lead to.
+        records, reached = partial(read_records, image, None), partial(read_places, image)
+        how = replace(how, read_records=records, read_places=reached if len(image.behind.elsewhere) else None)
+    findings = judge_passes(passes, how).findings
+    return Judged(variant, passes, actors_of(passes), findings, size, own, program)
 
 
 def actors_of(passes: Passes) -> tuple[Actor, ...]:

@@ -18,6 +18,7 @@ from bench.truth.accessfile import Accesses, Moved, Site
 from bench.truth.corpus import KEPT, Compared
 from bench.truth.exact import Exact
 from bench.truth.instrument import compile_counter, wrapper
+from bench.truth.members import Places
 from bench.truth.page import page
 from bench.truth.score import Score, score
 from bench.truth.store import Made
@@ -30,6 +31,7 @@ from pmu.counts import read_executions
 from sharing.counted.weigh import Counted as Threads
 from sharing.model.executions import EXECUTION_DTYPE, CountedThread
 from sharing.model.image import AccessKind
+from tests.builders.image import Builder
 from tests.counts.conftest import PROGRAMS, Counted
 
 MADE = Made("server", "counted/server", "package", "1.0", "", "server --now", "counter.c")
@@ -204,6 +206,22 @@ class TestNames:
         same = self.exact(Moved(1, 0, -8, True, 0, 5000, "")).shared(owner, [(8, 16), (16, 24)])
         assert same is not None
         assert same.transfers == 5000
+
+    @pytest.mark.parametrize(
+        ("name", "offset"),
+        [
+            ("struct shared.counter", 8),
+            ("shared.limit", 16),
+            ("struct once.text[2]", 44),  # the array; which element a finding's bytes say
+            ("struct shared.other", None),
+            ("struct absent.counter", None),
+            ("turn", None),
+        ],
+    )
+    def test_a_member_is_found_by_its_name_alone(self, name: str, offset: int | None) -> None:
+        request = FactsRequest(sources=(str(PROGRAMS / "turns.c"),), flags=("-O1", "-pthread"))
+        key, found = Places(read_streams([run_facts(request)]), Builder().image()).by_name(name)
+        assert (found if key else None) == offset
 
     def test_what_moved_too_seldom_costs_nothing(self) -> None:
         assert [m.vain for m in self.exact(Moved(1, 0, -8, True, 0, 5000, "")).members()] == [5000]
