@@ -1,8 +1,8 @@
 """Each rule on declarations against real source through the analyzer: what is expected is written in each file.
 
 ``// expect: RULE SEVERITY NAME...`` names participants that the finding must have, ``// no-finding`` says that the
-rules are silent; nothing else may be found, notes included.  ``// ARGS:`` are compiler flags.  A folder is one program
-of several units.
+rules are silent; nothing else may be found, notes included.  ``// ARGS:`` are compiler flags, ``// LINE:`` the bytes of
+a line.  A folder is one program of several units.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def findings(program: Path) -> list[Finding]:
     facts = read_program(CheckOptions(facts=FactsRequest(sources=units, flags=flags)))
     assert not facts.failed
     assert [u.errors for u in facts.units] == [()] * len(units)
-    return run_source_rules(facts, source_context(facts, default_knowledge(), 64, 128))
+    line_size = next((int(line.split()[2]) for line in lines(program) if line.startswith("// LINE:")), 64)
+    return run_source_rules(facts, source_context(facts, default_knowledge(), line_size, 2 * line_size))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)

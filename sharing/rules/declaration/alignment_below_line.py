@@ -17,6 +17,8 @@ Example:
 Use instead: the line of the target; 128 where the machine fetches lines in pairs.
 
     #define CACHE_LINE_SIZE 64
+
+Members that the program never uses, while it uses others of the record, are padding themselves.
 """
 
 from __future__ import annotations
@@ -42,10 +44,18 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             continue
         if declared.what is Declared.RECORD and declared.size >= ctx.line_size and declared.size % ctx.line_size == 0:
             continue  # padded to the line by other means
+        if declared.what is Declared.MEMBER and _is_padding(declared, ctx):
+            continue
         words = line_words(*declared.macros) or line_words(declared.text) or (declared.text,)
         found.setdefault((words[0], declared.asked), []).append(declared)
     for (spoken, asked), places in found.items():
         yield _draft(program, ctx, spoken, asked, places)
+
+
+def _is_padding(member: Aligned, ctx: SourceContext) -> bool:
+    """Does the program use other members of the record and never this one, a guard of bytes between others?"""
+    uses = ctx.uses.of_record(member.identity)
+    return bool(uses) and not any(u.offset < member.at + member.size and member.at < u.offset + u.size for u in uses)
 
 
 def _draft(program: Program, ctx: SourceContext, word: str, asked: int, places: list[Aligned]) -> SourceDraft:

@@ -63,6 +63,7 @@ def own_elements(program: Program, ctx: SourceContext) -> Iterator[Elements]:
     """All of them, the surest signs first; a record may come several times."""
     arguments = tuple(_arguments(program))
     yield from _at_own_index(program, ctx)
+    yield from _reached_from_own_index(program, ctx, arguments)
     yield from _handed_to_threads(program, ctx, arguments)
     yield from _dealt_out(program, ctx)
     yield from _given_out(program, ctx, arguments)
@@ -106,6 +107,44 @@ def _arrays(
         if size in own | locked and size >= line_size:  # of smaller ones rules on lines speak
             mine = tuple(use for use in uses if use.stride == size and (use.own or size in locked))
             yield Elements(shown_name(record.facts), identity, record, mine, locked=size not in own)
+
+
+def _reached_from_own_index(
+    program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]
+) -> Iterator[Elements]:
+    """Elements at a thread's own number that are used behind a pointer to them: returned, or handed on."""
+    handed = _handed_elements(program, arguments)
+    for key, uses, record in _of_own_index(program, ctx):
+        if key in handed or any(use.own and use.kind is AccessKind.ADDRESS for use in uses):
+            size = record.facts.size
+            behind = tuple(u for u in ctx.uses.of_record(key) if not u.new and not u.indexed and u.offset < size)
+            if behind:
+                yield Elements(shown_name(record.facts), key, record, behind)
+
+
+def _of_own_index(program: Program, ctx: SourceContext) -> Iterator[tuple[str, tuple[Use, ...], Defined[RecordFacts]]]:
+    """Records of arrays that a thread's own number is an index of: the key, and what uses the array so."""
+    trees = [(d.unit, d.facts.type, ctx.uses.of_variable(identity)) for identity, d in program.variables.items()]
+    for key, whole in program.records.items():
+        uses = ctx.uses.of_record(key)
+        trees += [(whole.unit, member.type, uses) for member in whole.facts.members]
+    for unit, tree, uses in trees:
+        own = {use.stride for use in uses if use.own}
+        for record in _element_records(program, unit, tree) if own else ():
+            if record.facts.size in own:
+                mine = tuple(use for use in uses if use.stride == record.facts.size)
+                yield record.facts.key, mine, record
+
+
+def _handed_elements(program: Program, arguments: tuple[_Argument, ...]) -> set[str]:
+    """Keys of records of which functions are handed an element at an index, of whatever array."""
+    found = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
+    for one in arguments:
+        callee = program.function(one.within.unit, one.callee) if one.kind == Passed.PARAMETER else None
+        for base, number, record in _used_by(program, callee) if callee is not None else ():
+            if (base, number) == (Base.PARAMETER, one.number) and record.facts.size == one.stride:
+                found.add(record.facts.key)
+    return found
 
 
 def _element_records(program: Program, unit: int, tree: TypeTree, depth: int = 0) -> Iterator[Defined[RecordFacts]]:

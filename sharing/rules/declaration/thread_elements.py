@@ -5,9 +5,10 @@ that begins where an allocator puts it, and of which the end of one element and 
 beyond what makes and ends objects of the type.
 An element is a thread's own where its index is the number of the running thread, where its address is handed to a
 thread as it starts, where a function that runs on several threads at once is handed one after the other, or where
-addresses of elements are given out one by one and several threads change what they got without a lock.  Elements that
-have a lock each, or are locks, taken at an index, are locked apart in order to be used apart; so are those with a word
-that is changed with the memory order of taking a lock and again with that of giving it back.
+addresses of elements are given out one by one and several threads change what they got without a lock.  So is what a
+pointer to an element at the thread's number leads to, where it is returned or handed on.  Elements that have a lock
+each, or are locks, taken at an index, are locked apart in order to be used apart; so are those with a word that is
+changed with the memory order of taking a lock and again with that of giving it back.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -118,7 +119,7 @@ def _meeting(program: Program, found: Elements, size: int, ctx: SourceContext) -
         for end, begin in product(busy, busy)
         if (end.writes or begin.writes)
         and (found.locked or not set(end.under) & set(begin.under))
-        and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, ctx.line_size)
+        and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, found.record.facts.align, ctx)
     ]
     return max(met, key=lambda pair: pair[0].writes + pair[1].writes, default=None)
 
@@ -143,13 +144,14 @@ def _runs_often(program: Program, name: str, ctx: SourceContext) -> bool:
     )
 
 
-def _on_one_line(last: int, first: int, size: int, line_size: int) -> bool:
+def _on_one_line(last: int, first: int, size: int, align: int, ctx: SourceContext) -> bool:
     """The last byte of a use and the first of one of the next element.
 
     Wherever the array begins, elements begin at all multiples of what their size and a line have in common.  Where that
-    is a line, they begin at any multiple of what allocators promise.
+    is a line, they begin at any multiple of what allocators promise, or of what the type asks for.
     """
-    step = gcd(size, line_size) if size % line_size else HEAP_ALIGNMENT
+    line_size = ctx.line_size
+    step = gcd(size, line_size) if size % line_size else max(HEAP_ALIGNMENT, align)
     return any((at + last) // line_size == (at + first) // line_size for at in range(0, line_size, step))
 
 
