@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -121,6 +121,21 @@ def run(
     return _one_per_object(limited(graded, context) if limits else graded, every_pair=every_pair)
 
 
+def of_one(
+    profiler: Profiler, lines: Iterable[int], context: Context, rules: Iterable[LineRule], known: Iterable[Draft]
+) -> Iterator[Draft]:
+    """What is said of a variable that is perhaps alone on its line: where its part starts makes no difference.
+
+    ``lines`` are those of the image as it was laid; nothing that is known is said again.
+    """
+    rules = [r for r in rules if r.of_one]
+    said = {(draft.rule, draft.actors[0].name) for draft in known}
+    for address in lines if rules else ():
+        line = profiler.profile(address, context.line_size)
+        for rule in rules:
+            yield from (draft for draft in rule.check(line, context) if (rule.id, draft.actors[0].name) not in said)
+
+
 def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
     """Severity by share of positions; across sections LOW, as fragile, or a note where it is not high."""
     draft = met.draft
@@ -141,7 +156,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
                 "assumed to be that of the compile commands",
             ),
         )
-    if first.index not in positions.movable:
+    if first.index not in positions.movable or draft.verdict is Verdict.TRUE_SHARING:
         return draft
     possible = line_size // positions.step(first)
     share = len(met.shifts) / possible

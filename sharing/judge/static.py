@@ -119,6 +119,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
         drafts = positions.run(
             profiler, accesses, table, context, rules, limits=grade is None, every_pair=options.every_pair
         )
+        drafts += positions.of_one(profiler, near, context, rules, drafts)
         drafts += _run(profiler, [], fixed, context, rules)
     else:
         lines = correlate.lines_of_interest(accesses, table, options.line_size)

@@ -76,7 +76,8 @@ class LineRule(Rule):
 
     Rules that are ``exclusive`` share one finding a line.  ``at_most`` bounds the findings in all (0: any number),
     ``per_object`` those about the inside of one variable; ``once_a_pair`` leaves out a pair that was named before.
-    A ``specific`` rule says why a pair meets: exclusive rules that only see that it does give way to it.
+    A ``specific`` rule says why a pair meets: exclusive rules that only see that it does give way to it.  One with
+    ``of_one`` speaks of one variable, whatever shares its line.
     """
 
     check: Check
@@ -86,6 +87,7 @@ class LineRule(Rule):
     per_object: int = MAX_PER_OBJECT
     once_a_pair: bool = False
     specific: bool = False
+    of_one: bool = False
 
 
 def grade(writer: Heat, victim: Heat) -> Severity:

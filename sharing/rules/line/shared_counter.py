@@ -1,6 +1,7 @@
 """One atomic variable that several threads change all the time.
 
-What it does: finds an atomic variable that the loops of several threads each change, every time around.
+What it does: finds an atomic variable that the loops of several threads each change, every time around; in source also
+one that is alone on its line.
 
 Why is this bad?  This is true sharing.  The line moves from one processor to the next with each change, and all that
 the line holds moves with it, however much room there is around the variable.  Padding does not help; it is said so that
@@ -86,4 +87,5 @@ RULE = LineRule(
     page=__doc__,
     check=check,
     exclusive=True,
+    of_one=True,
 )
