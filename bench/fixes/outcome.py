@@ -16,7 +16,7 @@ from linemate.options import CheckOptions, FactsRequest
 from linemate.pipeline import check_program
 from linemate.source import read_program
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding, Report, Severity
+from sharing.model.finding import Finding, Report, Severity, Verdict
 
 _WORD = re.compile(r"\w+")
 
@@ -57,6 +57,12 @@ class Outcome:
         return worst is not None and worst.rank >= Severity.MEDIUM.rank
 
     @property
+    def told(self) -> bool:
+        """Of true sharing: is it said before, and of none of the repaired data after?"""
+        before, after = ({v for *_, v in side.about} for side in (self.before, self.after))
+        return self.fix.true_sharing and str(Verdict.TRUE_SHARING) in before and str(Verdict.TRUE_SHARING) not in after
+
+    @property
     def clean(self) -> bool:
         """Nothing of it is said to share a line after the repair."""
         return not self.after.why_not and not self.after.shares
@@ -90,7 +96,8 @@ def _side(
         words += flags(recipes[other], beside)
     started = time.monotonic()
     request = FactsRequest(sources=tuple(str(tree / unit) for unit in units), flags=tuple(words))
-    options = CheckOptions(facts=request, min_severity=Severity.LOW, edits=False)
+    least = Severity.NOTE if fix.true_sharing else Severity.LOW
+    options = CheckOptions(facts=request, line_size=fix.line_size or None, min_severity=least, edits=False)
     try:
         report = check_program(read_program(options), options)
     except LinemateError as error:

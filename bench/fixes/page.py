@@ -29,6 +29,7 @@ def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) 
         f"Of {len(outcomes)} commits {len(whole)} parse whole on both sides; {len(flagged)} are flagged before, "
         f"{clean} of those are clean after.{apart}",
         "",
+        *_other_questions(outcomes),
         *_unseen(outcomes, remarks or {}),
         "| commit | what shared a line | kind | before | after |",
         "|---|---|---|---|---|",
@@ -67,6 +68,28 @@ def _no_sharing(outcomes: Sequence[Outcome]) -> str:
         f" {len(outcomes)} more of the table are not below: they speak of lines, and part nothing of several threads "
         f"that was on one; {_are(flagged)} flagged before."
     )
+
+
+def _other_questions(outcomes: Sequence[Outcome]) -> list[str]:
+    """Which rows were asked otherwise: with longer lines, or for the note on true sharing."""
+    lines = []
+    for size in sorted({one.fix.line_size for one in outcomes if one.fix.line_size}):
+        own = [one for one in outcomes if one.fix.line_size == size]
+        lines += [
+            f"{len(own)} repairs are about lines that processors fetch in pairs: these are judged with "
+            f"`check --line-size {size}`; {_are(sum(one.flagged for one in own))} flagged before. With the "
+            "architecture's lines nothing is said of them.",
+            "",
+        ]
+    true = [one for one in outcomes if one.fix.true_sharing]
+    if true:
+        lines += [
+            f"Of {len(true)} the threads changed the repaired data itself (true sharing), which padding does not cure: "
+            f"these count as not flagged. A note says so of {sum(one.told for one in true)} before, and of none of the "
+            "repaired data after.",
+            "",
+        ]
+    return lines
 
 
 def _unseen(outcomes: Sequence[Outcome], remarks: Mapping[str, str]) -> list[str]:
