@@ -151,3 +151,17 @@ class TestConditionVariables:
         both = {"served", "ticks"}
         found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
         assert (found in ("note", "none")) == (expected == {"note", "none"})
+
+
+SLEEPS_FOR = "while (!state.stop) { std::this_thread::sleep_for(10ms); ticks++; }"
+SLEEPS_UNTIL = "while (!state.stop) { std::this_thread::sleep_until(std::chrono::steady_clock::now() + 1s); ticks++; }"
+YIELDS = "while (!state.stop) { std::this_thread::yield(); ticks++; }"
+
+
+@pytest.mark.parametrize("loop", [SLEEPS_FOR, SLEEPS_UNTIL])
+def test_the_standard_librarys_sleep_is_known_in_source(tmp_path: Path, loop: str) -> None:
+    assert severity_of_source(tmp_path, "cpp", CXX.replace("LOOP", loop)) in ("note", "none")
+
+
+def test_who_yields_is_busy(tmp_path: Path) -> None:
+    assert severity_of_source(tmp_path, "cpp", CXX.replace("LOOP", YIELDS)) == "high"

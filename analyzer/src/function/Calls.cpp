@@ -154,13 +154,15 @@ void Body::givenNumbers(uint32_t Row, llvm::ArrayRef<const Expr *> Values) {
   }
 }
 
-/// A wait that ends after a time, whatever happens.  Methods that are handed a
-/// condition as well wait for that.
+/// Sleep, and a wait that ends after a time, whatever happens.  Methods that
+/// are handed a condition as well wait for that.
 static bool waitsForATime(const FunctionDecl &F, const CallExpr &C) {
   const IdentifierInfo *Id = F.getIdentifier();
-  if (!Id || !Id->getName().contains("wait"))
+  StringRef Name = Id ? Id->getName() : StringRef();
+  if (Name == "sleep_for" || Name == "sleep_until")
+    return !isa<CXXMethodDecl>(F);
+  if (!Name.contains("wait"))
     return false;
-  StringRef Name = Id->getName();
   if (!isa<CXXMethodDecl>(F))
     return Name.contains("timed") || Name.contains("clock") ||
            Name.ends_with("_until");
