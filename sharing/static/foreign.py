@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct
-from sharing.model.image import ArgKind, FunctionFlag, Image
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image
 from sharing.static import numbers
 from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.executions import each_time, in_loop
@@ -27,6 +27,7 @@ from sharing.static.executions import each_time, in_loop
 TIMED_OUT = (
     "St9cv_status"  # std::cv_status in a mangled name (Itanium C++ ABI, 5.1.5: of templates the result is a part)
 )
+_WRITES = np.array([AccessKind.STORE, AccessKind.RMW], np.uint8)
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -128,6 +129,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     that is made again because a signal ended it stands in one of its own, and is made in every round all the same.
     Who calls a function that sleeps whenever it runs sleeps as well.  A wait that is for a time at most, in every round
     of the only loop, is a sleep that the end of the program cuts short: whoever waits for work asks first if there is.
+    Where compilers copy a loop's test they make several loops of one: what counts is that nothing is done further out.
     """
     table = _table()
     calls, named = image.calls, _Calls(image)
@@ -137,6 +139,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     always = looped & every_round
     straight = every_round & ~in_loop(calls["loop_depth"])
     again = every_round & (calls["loop_depth"] == 1)
+    further = calls["loop_depth"] - np.append(_outermost(image), 1)[calls["function"]]
 
     def wrapped(made: Bools, first: Bools = straight) -> Bools:
         """With the calls of functions of this file that do so whenever they run."""
@@ -150,11 +153,22 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
 
     interrupted = named.of(table.interrupted)
     every = wrapped(named.that_sleep()) | (wrapped(interrupted, again) & ~interrupted)
-    rest = of(every & always & (calls["loop_depth"] == 1)) | of(interrupted & always & (calls["loop_depth"] == 2))
+    rest = of(every & always & (further == 0)) | of(interrupted & always & (further == 1))
     timed = distinct(calls["function"][wrapped(named.that_wait_for_a_time()) & always & (calls["loop_depth"] == 1)])
     if len(timed):
         rest |= once[:, timed].any(axis=1) & ~once[:, _with_other_loops(image, timed)].any(axis=1)
     return Sleepers(of(every & looped), rest, of(wrapped(named.of(table.sleeps_seconds)) & looped))
+
+
+def _outermost(image: Image) -> Rows:
+    """By function the least depth in loops at which it does anything but ask what is behind a pointer."""
+    least = np.full(len(image.functions), np.iinfo(np.int64).max)
+    behind = [table[among(table["kind"], _WRITES)] for table in (image.params, image.behind.elsewhere)]
+    named = image.sites[image.sites["kind"] != AccessKind.ADDRESS]
+    for rows in (image.calls, named, *behind):
+        rows = rows[(rows["function"] >= 0) & in_loop(rows["loop_depth"])]
+        np.minimum.at(least, rows["function"], rows["loop_depth"].astype(np.int64))
+    return least
 
 
 def _with_other_loops(image: Image, timed: Rows) -> Rows:

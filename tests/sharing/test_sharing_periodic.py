@@ -94,6 +94,61 @@ def test_who_waits_for_work_may_be_busy(compiled: Compile, tool: str, loop: str)
     assert severity(compiled, tool, loop) == "high"
 
 
+COLLECTORS = """
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+struct { long served, ticks; } own __attribute__((aligned(64)));
+struct collector { void (*collect)(struct collector *); unsigned every, runs; long last, highest; };
+struct program { _Atomic int stop; } program __attribute__((aligned(64)));
+long late __attribute__((aligned(64)));
+static void a(struct collector *c) { c->last = time(0); }
+static void b(struct collector *c) { c->last = getppid(); }
+struct collector collectors[] __attribute__((aligned(64))) = {{a, 20}, {b, 50}, {a, 30}};
+static void *serve(void *p) { char b[64]; while (read(0, b, 64) > 0) own.served++; return p; }
+static void *tick(void *p) {
+  struct program *of = p;
+  while (!of->stop) {
+    struct timespec nap = {0, 10000000};
+    BEFORE
+    own.ticks += 10;
+    for (unsigned i = 0; i < 3; i++) {
+      struct collector *c = &collectors[i];
+      if (own.ticks % c->every)
+        continue;
+      c->collect(c);
+      c->runs++;
+      if (c->last > c->highest)
+        c->highest = c->last;
+    }
+    if (nap.tv_nsec > 20000000)
+      late++;
+  }
+  return p;
+}
+int main(void) {
+  pthread_t t, u;
+  pthread_create(&t, 0, serve, 0);
+  pthread_create(&u, 0, tick, &program);
+  pthread_join(t, 0);
+  return (int)(own.served + own.ticks);
+}
+"""
+NAPS = "nanosleep(&nap, 0);"
+NAPS_WHERE_IDLE = "while (!of->stop) usleep(10);"
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize(("before", "sleeps"), [(NAPS, True), (NAPS_WHERE_IDLE, False)])
+def test_a_loop_of_which_compilers_make_several_sleeps(compiled: Compile, tool: str, before: str, sleeps: bool) -> None:
+    """gcc copies its test to where a round ends, and the nap is then inside of two loops."""
+    program = compiled(tool, "c", COLLECTORS.replace("BEFORE", before), "-O2", "-g")
+    found = api.audit(str(program)).findings
+    both = {"own.served", "own.ticks"}
+    severity = next((f.severity for f in found if both <= {p.name for p in f.participants}), "none")
+    assert (severity in ("note", "none")) == sleeps
+
+
 def severity_of_source(tmp_path: Path, suffix: str, program: str) -> str:
     """The same from the source."""
     source = tmp_path / f"program.{suffix}"
