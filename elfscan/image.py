@@ -53,9 +53,10 @@ from sharing.model import (
 )
 from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
-from sharing.model.image import CLONE_CALLS, Behind, Unit
+from sharing.model.image import Behind, Unit
 from sharing.model.linkage import is_rust
 from sharing.model.plural import count
+from sharing.model.threadsigns import ThreadSigns
 
 if TYPE_CHECKING:
     from elfscan.code.accessscan import AccessScan
@@ -128,8 +129,7 @@ def read_image(
         callees = _callee_names(program, code)
         scan = running.enter_context(_start_access(program, kind, code, callees, debug, starter)) if access else None
 
-        # 2. While they run: names, flags, variables.
-        named = _read_names(program, code)
+        named = _read_names(program, code)  # 2. While they run: names, flags, variables.
 
         # 3. What the helpers found.
         typed, accesses = _with_types(debug, program, named), _accesses(scan, code)
@@ -177,7 +177,20 @@ def read_image(
             kept=accesses.tables["kept"],
             behind=accesses.behind,
             blocks=accesses.tables["blocks"],
+            signs=_signs(program, code, named, callees, accesses, kind),
         )
+
+
+def _signs(
+    program: Program, code: _Code, named: _Named, callees: dict[int, str], accesses: _Accesses, kind: ImageKind
+) -> ThreadSigns:
+    if kind not in _PROGRAMS:
+        return ThreadSigns()
+    from elfscan.code.threadsigns import thread_signs
+
+    own = code.table[code.table["name"] >= 0]
+    names = dict(zip(own["address"].tolist(), map(named.names.__getitem__, own["name"].tolist()), strict=True))
+    return thread_signs(program, names | callees, accesses.tables["calls"], accesses.tables["args"])
 
 
 def _start_debug(
@@ -327,10 +340,6 @@ def _counts(program: Program, code: _Code, typed: _Typed, accesses: _Accesses, k
     if "code_bytes" in counts:
         counts["executable_bytes"] = max(code.bytes, counts["code_bytes"])
         counts["decoded_bytes"] = counts["code_bytes"] - counts["undecoded_bytes"]
-    if kind in (ImageKind.EXECUTABLE, ImageKind.PIE) and not len(program.linkage.placeholders):
-        from elfscan.code.clones import clone_calls
-
-        counts[CLONE_CALLS] = clone_calls(program)
     return counts
 
 

@@ -181,7 +181,7 @@ def _findings_of(drafts: list[Draft], heap: OnHeap, options: JudgeOptions) -> li
 def _threads_text(calls: callgraph.CallGraph) -> str:
     """The thread entries by name, those that are started several times marked; else how concurrency was inferred."""
     entries = [r for r in calls.roots if r.function >= 0 and r.name != "main" and not r.is_part]
-    if not entries:
+    if not entries or calls.unknown:
         return calls.how
     names = [f"{r.name} (several)" if r.many else r.name for r in entries[:MAX_THREAD_NAMES]]
     more = f" and {len(entries) - MAX_THREAD_NAMES} more" if len(entries) > MAX_THREAD_NAMES else ""

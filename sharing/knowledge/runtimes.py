@@ -14,18 +14,20 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from sharing.knowledge import read_table
-from sharing.model.image import CLONE_CALLS, Image
+from sharing.model.image import Image
 
 
 class Runtime(msgspec.Struct, frozen=True):
     """One run-time.  Globs over libraries that an image needs and over its imports; names of sections; functions that
-    a statically linked program contains when it uses it."""
+    a statically linked program contains when it uses it; functions of its own in which threads ``begin``, to call what
+    the program handed over."""
 
     name: str
     needed: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    begin: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -33,10 +35,11 @@ def runtimes() -> tuple[Runtime, ...]:
     return read_table("runtimes.json", tuple[Runtime, ...])
 
 
-def starts_threads(image: Image, creators: Iterable[str]) -> str:
+def starts_threads(image: Image, creators: Iterable[str], idle: frozenset[str]) -> str:
     """What says that code of this image can run on several threads, in words; "" nothing does.
 
-    ``creators`` are imports that start a thread by what the vocabulary says of them.
+    ``creators`` are imports that start a thread by what the vocabulary says of them, ``idle`` those that do not, as
+    they are used.
     """
     for name in creators:
         return f"{name} is called"
@@ -44,12 +47,29 @@ def starts_threads(image: Image, creators: Iterable[str]) -> str:
     for runtime in runtimes():
         if marks := sections.intersection(runtime.sections):
             return f"it has {min(marks)}, of {runtime.name}"
-        if library := _first(image.needed, runtime.needed):
-            return f"it needs {library}, of {runtime.name}"
-    found = imports_threads(image.imports)
+    if (needed := needed_threads(image.needed)) is not None:
+        return f"it needs {needed[0]}, of {needed[1].name}"
+    found = imports_threads(image.imports - idle)
     if found is not None:
         return f"it imports {found[0]}, of {found[1].name}"
     return "" if image.imports else _linked_in(image)
+
+
+def beginnings(imports: Collection[str]) -> frozenset[str]:
+    """Functions of run-times linked in, in which threads begin, which say nothing of what the program has them do.
+
+    Of a run-time that is another file the name is the program's own.
+    """
+    linked = (runtime for runtime in runtimes() if runtime.begin and not _first(imports, runtime.imports))
+    return frozenset(name for runtime in linked for name in runtime.begin)
+
+
+def needed_threads(libraries: Collection[str]) -> tuple[str, Runtime] | None:
+    """The first of these libraries that is of a run-time with threads, and which that is."""
+    for runtime in runtimes():
+        if name := _first(libraries, runtime.needed):
+            return name, runtime
+    return None
 
 
 def imports_threads(names: Collection[str]) -> tuple[str, Runtime] | None:
@@ -68,8 +88,6 @@ def _linked_in(image: Image) -> str:
         name = image.names[row]
         if name in wanted:
             return f"it contains {name}, of {wanted[name]}"
-    if not (rows >= 0).any() and image.counts.get(CLONE_CALLS, 0):
-        return "it is linked statically, has no symbols and asks the kernel for threads or processes (clone)"
     return ""
 
 

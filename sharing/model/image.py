@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.threadsigns import ThreadSigns
 from sharing.model.types import TypeTable
 
 Table = npt.NDArray[Any]
@@ -56,7 +57,6 @@ class AccessKind(IntEnum):
 
 ALLOCATED = "allocated"  # section name of record instances
 HEAP_ALIGNMENT = 16  # what malloc promises (max_align_t)
-CLONE_CALLS = "clone_system_calls"  # of Image.counts: system calls that start a thread, where no import could
 
 
 class SiteFlag(IntFlag):
@@ -474,6 +474,7 @@ class Image:
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
     behind: Behind = field(default_factory=Behind)
     given: tuple[Given, ...] = ()
+    signs: ThreadSigns = field(default_factory=ThreadSigns)
 
     def variable_at(self, address: int) -> int:
         """Row of the variable that has this byte, -1 where none has it; one without a size has its first byte."""

@@ -81,12 +81,17 @@ def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]
 
 
 def passed_on(
-    image: Image, callees: npt.NDArray[Any], inverse: npt.NDArray[Any], wanted: set[Argument]
+    image: Image,
+    callees: npt.NDArray[Any],
+    inverse: npt.NDArray[Any],
+    wanted: set[Argument],
+    without: npt.NDArray[np.bool_] | None = None,
 ) -> Iterator[tuple[int, Argument, Argument | None]]:
     """Rows of arguments that reach one of the ``wanted`` ones: with an address, or with a wrapper's own argument.
 
     Yields the row, the argument that it is and, of a wrapper, the argument that is from now on wanted as well.
-    ``callees`` are the functions that arguments are for, ``inverse`` their indexes by row.  Whoever takes the rows may
+    ``callees`` are the functions that arguments are for, ``inverse`` their indexes by row; rows ``without`` are left
+    out.  Whoever takes the rows may
     add to ``wanted`` on the way.
     """
     args = image.args
@@ -100,7 +105,8 @@ def passed_on(
         found: set[Argument] = set()
         asked = np.zeros(len(callees), bool)
         asked[[callee for callee, _ in fresh]] = True
-        for at in np.flatnonzero(asked[inverse]).tolist():
+        rows = asked[inverse] if without is None else asked[inverse] & ~without
+        for at in np.flatnonzero(rows).tolist():
             arg = args[at]
             key = (int(inverse[at]), int(arg["arg"]))
             if key not in fresh:

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.knowledge.runtimes import starts_threads
+from sharing.knowledge.runtimes import beginnings, starts_threads
 from sharing.model.arrays import among
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.model.plural import count
 from sharing.static.callees import function_at, functions_called
+from sharing.static.kernelstarts import idle_imports, loads_code, without_names
 from sharing.static.starts import Root, created
 
 LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
@@ -51,7 +52,8 @@ def thread_structure(image: Image, knowledge: Knowledge, *, assume_threads: bool
     made, creators = created(image, knowledge, {root.function for root in mains})
     roots = _one_main(_each_once(mains + made))
     nowhere = np.zeros(len(image.functions), bool)
-    if entries := [root for root in roots if root.name != "main"]:
+    entries = [root for root in roots if root.name != "main"]
+    if {root.name for root in entries} - beginnings(image.imports):
         many = sum(root.many for root in entries)
         found = count(len(entries), "thread entry", "thread entries")
         return ThreadStructure(roots, nowhere, f"{found} found, {many} of them started more than once", True)
@@ -60,10 +62,10 @@ def thread_structure(image: Image, knowledge: Knowledge, *, assume_threads: bool
         base = _ways_in(image, FunctionFlag.ADDRESS_TAKEN | FunctionFlag.EXPORTED)
         how = f"assumed: {anybody.name} may run on several threads at once"
         return ThreadStructure([*roots, anybody], base, how, True)
-    unknown = starts_threads(image, creators)
+    unknown = _unknown(image, creators, entries)
     if not unknown:
         return ThreadStructure(roots, nowhere, "nothing in this image starts a thread", False)
-    if not creators:
+    if not creators and not entries:
         how = f"thread structure unknown: {unknown}, and no start of a thread is seen; nothing is judged"
         return ThreadStructure(roots, nowhere, f"{how} without --assume-threads", False, unknown)
     anybody = Root("functions called through pointers", -1, True)
@@ -71,6 +73,13 @@ def thread_structure(image: Image, knowledge: Knowledge, *, assume_threads: bool
     return ThreadStructure(
         [*roots, anybody], _ways_in(image, FunctionFlag.ADDRESS_TAKEN), f"{how} thread", True, unknown
     )
+
+
+def _unknown(image: Image, creators: list[str], entries: list[Root]) -> str:
+    """What says that threads may run here though no function is seen that the program has them run; "" nothing does."""
+    if entries:
+        return f"threads begin in {entries[0].name}"
+    return starts_threads(image, creators, idle_imports(image)) or without_names(image) or loads_code(image)
 
 
 def _of_library(image: Image, knowledge: Knowledge) -> ThreadStructure:

@@ -26,6 +26,7 @@ from sharing.static.functionvalues import by_go, function_objects, made_values
 from sharing.static.guardedstarts import behind_its_mark
 from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
+from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
 
 LAST_ARGUMENT = 5  # argument that is handed over in a register
@@ -78,12 +79,12 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
                 waited.setdefault(row, []).append(int(args[at]["function"]))
 
     values = _values(image, callees, wanted) if go.any() else ()
-    for row, call in chain(_chosen(image, callees, wanted), values):
+    for row, call in chain(_chosen(image, knowledge, callees, wanted), values):
         start(row, *_caller_of(image, call), several=bool(looped[call]))
     for row, call in function_objects(image, _handed_objects(image, knowledge)):
         if "_M_manager" not in function_name(image, row):
             start(row, *_caller_of(image, call), several=True)
-    for at, key, wrapper in passed_on(image, callees, inverse, wanted):
+    for at, key, wrapper in passed_on(image, callees, inverse, wanted, _processes(image, callees)):
         if wrapper is None:
             start_argument(at, several=many.get(key, False), waiting=key in waits)
             continue
@@ -106,20 +107,31 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row in entries:
         found.setdefault(row, []).append(True)
         places[row] = [0]
-    creators = [name for name in sorted(image.imports) if knowledge.starts_thread(name)]
+    creators = [name for name in sorted(image.imports - idle_imports(image)) if knowledge.starts_thread(name)]
     return _roots(image, found, waited, tasks, places), creators
 
 
-def _chosen(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> list[tuple[int, int]]:
+def _processes(image: Image, callees: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Rows of arguments that a call which makes a process is handed."""
+    names = zip(callees.tolist(), names_of_callees(image, callees), strict=True)
+    cloning = [address for address, name in names if name in HOLDERS]
+    return making_processes(image, cloning) if cloning else np.zeros(len(image.args), bool)
+
+
+def _chosen(
+    image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], wanted: set[Argument]
+) -> list[tuple[int, int]]:
     """As of ``hidden_entries``; not for callable objects where none of the program's calls a function that it holds.
 
-    What such an object runs is in its class: functions that its maker handles as well are tasks, for example.
+    What such an object runs is in its class: functions that its maker handles as well are tasks, for example.  Nor in
+    functions of a library linked in that start threads: they pass on what they are handed.
     """
     run = _runs(image)
     if len(run) and not calls_pointers(image)[run].any() and not any(_holds_function(image, row) for row in run):
         objects = {callee for callee, argument in wanted if argument == 1 and (callee, LAST_ARGUMENT) in wanted}
         wanted = {(callee, argument) for callee, argument in wanted if callee not in objects}
-    return hidden_entries(image, callees, wanted)
+    found = hidden_entries(image, callees, wanted)
+    return [one for one in found if not knowledge.starts_thread(function_name(image, _caller_of(image, one[1])[0]))]
 
 
 def _holds_function(image: Image, row: int) -> bool:

@@ -82,9 +82,13 @@ ROWS = (
         ),
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS, _NAMES[:32]),
         calls=SystemCalls(98, 241, 122, 277, "x8", _ARGUMENTS[:6]),
-        # mov x8, #220 (clone) or #435 (clone3); svc #0.
+        # svc #0; mov x8, #220 (clone) or #435 (clone3); mov w8, w0, mov x8, x0 or uxtw x8, w0.
         threads=ThreadCalls(
-            rb"(?:\x88\x1b|\x68\x36)\x80[\x52\xd2](?:.{4}){0,3}?\x01\x00\x00\xd4", rb"\x00\x24\xa0[\x72\xf2]"
+            b"\x01\x00\x00\xd4",
+            (220, 435),
+            rb"(?:\x88\x1b|(?P<clone3>\x68\x36)|(?P<other>[\x08\x28\x48\x68\x88\xa8\xc8\xe8].))\x80[\x52\xd2]",
+            rb"\xe8\x03\x00[\x2a\xaa]|\x08\x7c\x40[\x93\xd3]",
+            rb"\x00\x24\xa0[\x72\xf2]",
         ),
         derives=True,
         padding=rb"\x1f\x20\x03\xd5",  # nop

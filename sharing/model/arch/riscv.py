@@ -76,10 +76,14 @@ ROWS = (
         plt=PltStub(SlotOperand.PC_PLUS_PARTS, 16, words=((0xFFF, 0xE17), (0xFFFFF, 0xE3E03))),
         perf=PerfRegisters(_NAMES, _NAMES, "pc", "sp", _ARGUMENTS, ("", *_NAMES[1:])),
         calls=SystemCalls(98, 241, 122, 277, "a7", _ARGUMENTS[:6]),
-        # li a7, 220 (clone) or 435 (clone3); ecall.  The flags of fork begin with lui 0x1200.
+        # ecall; li a7, 220 (clone) or 435 (clone3); mv a7, a0.  The flags of fork begin with lui 0x1200.
         derives=True,
         threads=ThreadCalls(
-            rb"\x93\x08(?:\xc0\x0d|\x30\x1b).{0,16}?\x73\x00\x00\x00", rb"[\x37\xb7][\x00-\x0f]\x20\x01"
+            b"\x73\x00\x00\x00",
+            (220, 435),
+            rb"\x93\x08(?:\xc0\x0d|(?P<clone3>\x30\x1b)|(?P<other>..))",
+            rb"\xaa\x88|\x93\x08\x05\x00",
+            rb"[\x37\xb7][\x00-\x0f]\x20\x01",
         ),
         padding=rb"\x13\0\0\0|\x01\0",  # nop, c.nop
         addresses=CodeAddresses.PC_AND_PARTS,

@@ -50,14 +50,26 @@ class PerfRegisters(msgspec.Struct, frozen=True):
 
 
 class ThreadCalls(msgspec.Struct, frozen=True):
-    """Patterns (``re``, over bytes of code) of a system call for a thread, and of what fork asks of the same call.
+    """How code asks the kernel for a thread: patterns (``re``) of the bytes shortly before a system call's instruction.
 
-    ``call``: the number goes into its register and the call follows at once.  ``fork``: the flags that make it no
-    thread (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), shortly before.
+    ``numbers`` are clone's and clone3's, ``number`` puts one of them into its register (groups: ``clone3``, or another
+    call's, ``other``), ``handed`` the function's own first argument.  ``flags`` sets the call's first argument to a
+    ``value``, or to something else; ``fork`` is what makes it no thread (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID).
+    ``thread_flags`` are those that C libraries start threads with, as part of an instruction (CLONE_VM, FS, FILES,
+    SIGHAND, THREAD), ``spawn_flags`` the bytes of those of posix_spawn (CLONE_VM, VFORK); empty where instructions do
+    not hold them in one piece.  ``text`` makes the first argument of a call a ``whole`` address, or one as far as
+    ``near`` or ``via`` behind that instruction.
     """
 
-    call: bytes
+    instruction: bytes
+    numbers: tuple[int, int]
+    number: bytes
+    handed: bytes
     fork: bytes
+    flags: bytes = b""
+    thread_flags: bytes = b""
+    spawn_flags: bytes = b""
+    text: bytes = b""
 
 
 class SystemCalls(msgspec.Struct, frozen=True):

@@ -52,6 +52,20 @@ _CALLS_THROUGH = rb"[\x3e\xf2]?[\x40-\x4f]?\xff[\x50-\x57\x60-\x67\x90-\x97\xa0-
 # ret; jmp *r/m64; ud2; hlt.
 _LEAVES = rb"[\xf2\xf3]?\xc3|\xc2..|[\x3e\xf2]?[\x40-\x4f]?\xff[\x20-\x27\x60-\x67\xa0-\xa7\xe0-\xe7].*|\x0f\x0b|\xf4"
 _DYNAMIC = DynamicTypes(absolute=1, copy=5, glob_dat=6, jump_slot=7, relative=8, irelative=37, tls_descriptor=36)
+_THREADS = ThreadCalls(
+    b"\x0f\x05",  # syscall
+    (56, 435),
+    # mov $number, %eax; mov $number, %rax; push $56, pop %rax; xor %eax, %eax, mov $56, %al.
+    rb"(?:\xb8|\x48\xc7\xc0)(?:\x38\0\0\0|(?P<clone3>\xb3\x01\0\0)|(?P<other>..\0\0))|\x6a\x38\x58|\x31\xc0\xb0\x38",
+    rb"\x48\x89\xf8",  # mov %rdi, %rax
+    rb"\x11\x00\x20\x01",
+    # mov $flags, %edi or %rdi; mov another register to %rdi or %edi.
+    rb"(?:\xbf|\xc7\xc7)(?P<value>.{4})|\x89[\xc7\xcf\xd7\xdf\xe7\xef\xf7\xff]",
+    rb"\0\x0f[\x01\x3d\x7d]\0",  # these alone, as glibc has it, and as musl has it
+    b"\0\x41\0\0",
+    # lea near(%rip), %rdi, perhaps through %rax; mov $whole, %edi.
+    rb"\x48\x8d(?:\x3d(?P<near>.{4})|\x05(?P<via>.{4})\x48\x89\xc7)|\xbf(?P<whole>.{4})",
+)
 
 ROWS = (
     Machine(
@@ -72,8 +86,7 @@ ROWS = (
         plt=PltStub(SlotOperand.NEXT_PLUS_32, 16, code=b"\xff\x25", entry_sizes=(8, 16)),
         perf=_REGISTERS,
         calls=_CALLS,
-        # mov $56 (clone) or $435 (clone3), %eax; syscall.
-        threads=ThreadCalls(rb"\xb8(?:\x38\0\0\0|\xb3\x01\0\0).{0,16}?\x0f\x05", rb"\x11\x00\x20\x01"),
+        threads=_THREADS,
         derives=True,
         padding=_PADDING,
         number_loads=_NUMBER_LOADS,
