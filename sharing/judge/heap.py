@@ -24,7 +24,7 @@ from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
 from sharing.static.correlate import Accesses
-from sharing.static.handedobjects import handed, told_apart
+from sharing.static.handedobjects import Told, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
@@ -53,11 +53,17 @@ class Reading(msgspec.Struct, frozen=True):
     reached: Reached | None = None
 
 
-def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], reading: Reading) -> OnHeap | None:
+def told_by(passes: Passes) -> Told:
+    """What threads and callbacks are handed: asked once, it takes a tenth of an audit."""
+    entries = [root.function for root in passes.calls.roots if root.function >= 0 and root.name != "main"]
+    return told_apart(passes.image, passes.knowledge, entries)
+
+
+def on_heap(
+    profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], reading: Reading, told: Told
+) -> OnHeap | None:
     """What the rules say of them; None where the image has none.  ``lines``: bytes of a line, and of a pair of them."""
     passes = profiled.passes
-    entries = [root.function for root in passes.calls.roots if root.function >= 0 and root.name != "main"]
-    told = told_apart(passes.image, passes.knowledge, entries)
     records = heap_records(told, passes.calls, passes.demangle)
     if reading.reached is not None:
         records = with_types(told, records, reading.reached)
@@ -75,7 +81,12 @@ def on_heap(profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], r
 
 
 def of_records(
-    profiled: Profiled, rules: list[LineRule], lines: tuple[int, int], reading: Reading, known: OnHeap | None
+    profiled: Profiled,
+    rules: list[LineRule],
+    lines: tuple[int, int],
+    reading: Reading,
+    told: Told,
+    known: OnHeap | None,
 ) -> OnHeap | None:
     """The same of records that pointers lead to by their types, one of each for all; ``known``: what is said."""
     passes = profiled.passes
@@ -87,7 +98,7 @@ def of_records(
         return None
     any_two = joined.context(*lines)
     of_two_kinds = dataclasses.replace(any_two, concurrent=kinds_apart(passes.calls))
-    apart = _Apart(passes, found)
+    apart = _Apart(passes, told, found)
     said = {_pair(draft) for draft in known.drafts} if known is not None else set()
     worst: dict[frozenset[str], Draft] = {}
     for context, is_shared in ((of_two_kinds, _has_synchronised), (any_two, _shared_by_intent)):
@@ -102,9 +113,9 @@ def of_records(
 class _Apart:
     """Threads that are handed objects of their own, by what starts them."""
 
-    def __init__(self, passes: Passes, records: RecordObjects) -> None:
+    def __init__(self, passes: Passes, told: Told, records: RecordObjects) -> None:
         given: dict[int, set[int | None]] = defaultdict(set)
-        for one in handed(passes.image, passes.knowledge):
+        for one in told.every:
             given[one.entry].add(None if one.stride else one.data)
         self._objects: dict[str, list[tuple[int, set[int]]]] = defaultdict(list)  # by record: (mask of a root, objects)
         functions = passes.image.functions["address"]

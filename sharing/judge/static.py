@@ -15,7 +15,7 @@ import numpy as np
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
 from sharing.judge.findings import finding_of
-from sharing.judge.heap import OnHeap, Reading, of_records, on_heap
+from sharing.judge.heap import OnHeap, Reading, of_records, on_heap, told_by
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedy import Style
@@ -159,8 +159,9 @@ def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -
     read = options.read_places
     reached = reached_records(passes.image, passes.calls, read) if read is not None else None
     reading = Reading(options.read_records, reached)
-    found = [on_heap(profiled, rules, lines, reading)]
-    found.append(of_records(profiled, rules, lines, reading, found[0]))
+    told = told_by(passes)
+    found = [on_heap(profiled, rules, lines, reading, told)]
+    found.append(of_records(profiled, rules, lines, reading, told, found[0]))
     findings: list[Finding] = []
     hidden = 0
     for heap in found:

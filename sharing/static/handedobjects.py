@@ -24,11 +24,12 @@ from sharing.static.handedwords import Word, behind_words
 class Told(msgspec.Struct, frozen=True):
     """``image`` without the objects that go to functions which are handed several; what goes to the others.
 
-    ``sites``: what these do to objects of the heap, as of ``Behind``.
+    ``sites``: what these do to objects of the heap, as of ``Behind``.  ``every``: what all functions are handed.
     """
 
     image: Image
     handed: list[Handed]
+    every: list[Handed]
     sites: Table
     words: dict[int, Word]  # that lead to one object, by what stands for their holders
 
@@ -62,7 +63,7 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
     sites = sites[sites["target"] & ~(HELD - np.uint64(1)) == HELD]
     behind = msgspec.structs.replace(image.behind, sites=_by_ip(image.behind.sites, words.sites), args=args)
     clear = dataclasses.replace(image, behind=behind)
-    return Told(clear, alone, sites, words.found)
+    return Told(clear, alone, given, sites, words.found)
 
 
 def _by_ip(rows: Table, more: Table) -> Table:
