@@ -1,7 +1,7 @@
 """Programs of the corpus built so that every access is counted, and run under their loads.
 
 Owns how they are compiled (gcc's ``-fsanitize=thread`` for its calls before each access, and nothing else of it), what
-is linked in its place (``native/counter.c``), and how a run is driven.  Sizes, alignment and the allocator are those of
+is linked in its place (``native``), and how a run is driven.  Sizes, alignment and the allocator are those of
 the normal build; what is slower are the accesses, so that counted are accesses and transfers, and not time.
 """
 
@@ -22,8 +22,8 @@ from bench.truth.drive import STOP_S, NotRun, stop, wait_for_port
 from bench.truth.programs.program import BUILT, DRIVERS, PORT, Program
 from sharing.model.errors import LinemateError
 
-COUNTER = Path(__file__).parent / "native" / "counter.c"
-RECORDER = "gcc -fsanitize=thread with bench/truth/native/counter.c"
+NATIVE = Path(__file__).parent / "native"
+RECORDER = "gcc -fsanitize=thread with bench/truth/native"
 COUNTED = "counted"  # the folder of such a build, below that of the normal one
 LIMIT_S = 420.0
 POLL_S = 0.05
@@ -88,9 +88,11 @@ def build_counted(one: Build) -> Path:
 
 
 def compile_counter(where: Path) -> Path:
-    """The run-time, which is not counted itself."""
+    """The run-time, which is not counted itself, as one object file."""
     made = where / "counter.o"
-    subprocess.run(["gcc", "-O2", "-c", str(COUNTER), "-o", str(made)], check=True)
+    subprocess.run(
+        ["gcc", "-O2", "-r", "-nostdlib", *map(str, sorted(NATIVE.glob("*.c"))), "-o", str(made)], check=True
+    )
     return made
 
 

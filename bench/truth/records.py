@@ -24,7 +24,7 @@ to one object is not counted. One about an array is possible where two threads u
 load.
 """
 SEEN = """**By their addresses.** The programs that are built here were built once more, with a call before each access
-(gcc's `-fsanitize=thread`, and `bench/truth/native/counter.c` in the place of its library), and run under the same
+(gcc's `-fsanitize=thread`, and `bench/truth/native` in the place of its library), and run under the same
 load: `bench.truth accesses`, kept in `testdata/truth/*.accesses.xz`. For each line it was counted how often a thread
 used it after another one had written it, and whether it then used any byte that had been written. Where it did not,
 separate lines would have spared the transfer. A finding is true where that happened to two of the members that it names

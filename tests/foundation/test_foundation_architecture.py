@@ -23,7 +23,7 @@ def test_every_module_opens_with_a_docstring(repository: Path) -> None:
 
 
 def native_files(repository: Path) -> list[Path]:
-    folders = [repository / name for name in ("elfscan/native", "fuzz/native")]
+    folders = [repository / name for name in ("elfscan/native", "fuzz/native", "bench/truth/native")]
     return sorted(p for folder in folders for p in folder.rglob("*") if p.suffix in NATIVE_SUFFIXES)
 
 
