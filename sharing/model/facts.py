@@ -64,7 +64,7 @@ class AccessFlag(IntFlag):
     VOLATILE = 2
     BIT_FIELD = 4
     WALKS = 8  # the index is one that moves on, from element to element: no place of one thread's own
-    OWN = 16  # the index is the number of the running thread: thread-local, or from a function that tells it
+    OWN = 16  # the index is the number of the running thread, or the pointer that leads here is at such an index
     CLEARS = 32  # stores zero
     NEW = 64  # stores to an object that this function makes or ends: no other thread has it yet, or any more
     GIVEN = 128  # the index is made of a number that the function is given: a parameter, or a lambda's copy

@@ -66,7 +66,7 @@ void Body::access(const Location &P, QualType T, AccessKind Kind,
     Flags |= accessflag::Indexed;
   if (P.Indexed && P.Walks)
     Flags |= accessflag::Walks;
-  if (P.Indexed && P.Own)
+  if (P.Own && (P.Indexed || P.In == Location::Kind::Record))
     Flags |= accessflag::Own;
   if (P.Indexed && P.Given)
     Flags |= accessflag::Given;

@@ -117,6 +117,10 @@ Location Locations::somewhere(QualType T, const Expr *Pointer) {
   const Expr *Plain = Pointer->IgnoreParenCasts();
   if (isAllocation(*Plain, Context))
     P.Made = Plain;
+  // What an element of the running thread leads to is that thread's.
+  if (const auto *Of = dyn_cast<ArraySubscriptExpr>(Plain);
+      Of && Of->getType()->isPointerType())
+    P.Own = originOf(Of->getIdx()) == IndexOrigin::OwnThread;
   return P;
 }
 

@@ -31,7 +31,8 @@ struct Location {
   bool Indexed = false;
   bool BitField = false;
   bool Walks = false; ///< the index goes from element to element
-  bool Own = false;   ///< the index is the number of the running thread
+  bool Own = false;   ///< the index is the number of the running thread, or is
+                      ///< that of the pointer that leads here
   bool Given = false; ///< the index is a number that the function was given
   unsigned Param = 0; ///< `this` is 0, the others follow
   const clang::VarDecl *Var = nullptr;

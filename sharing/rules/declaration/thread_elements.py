@@ -1,14 +1,15 @@
 """Elements of threads meet on a line.
 
 What it does: finds an array of records that threads use apart from each other, whose size is no multiple of a line or
-that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both busy,
-beyond what makes and ends objects of the type.
-An element is a thread's own where its index is the number of the running thread, where its address is handed to a
-thread as it starts, where a function that runs on several threads at once is handed one after the other, or where
-addresses of elements are given out one by one and several threads change what they got without a lock.  So is what a
-pointer to an element at the thread's number leads to, where it is returned or handed on.  Elements that have a lock
-each, or are locks, taken at an index, are locked apart in order to be used apart; so are those with a word that is
-changed with the memory order of taking a lock and again with that of giving it back.
+that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both
+busy, beyond what makes and ends objects of the type.  An element is a thread's own where its index is the number of
+the running thread, where its address is handed to a thread as it starts, where a function that runs on several
+threads at once is handed one after the other, or where addresses of elements are given out one by one and several
+threads change what they got without a lock.  So is what a pointer to an element at the thread's number leads to, where
+it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index, are locked apart in order
+to be used apart; so are those with a word that is changed with the memory order of taking a lock and again with that of
+giving it back.  And it finds records below a line that one function allocates one after the other, of which each thread
+changes the one that the pointer at its number leads to.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -47,7 +48,7 @@ from sharing.rules.declaration.base import (
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, own_elements
-from sharing.source.declarations import element, language, record_of, source_position
+from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
 from sharing.source.uses import Use
 
@@ -70,6 +71,32 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         if met is not None:
             seen.add(key)
             yield _draft(program, ctx, found, *met, allocators.get(key, ""))
+    for found, api, maker in _side_by_side(program, ctx):
+        if found.record.facts.key not in seen:
+            yield _draft_of_small(program, ctx, found, api, maker)
+
+
+def _side_by_side(program: Program, ctx: SourceContext) -> Iterator[tuple[Elements, str, str]]:
+    """Records below a line that one function allocates in a loop, of which each thread changes the one at its number.
+
+    With what allocates them, and the name of that function.
+    """
+    made: dict[str, tuple[str, str]] = {}
+    for defined in program.functions.values():
+        for fact in defined.facts.allocations:
+            record = program.record(defined.unit, fact.record)
+            if record is None or not 0 < record.facts.size < ctx.line_size or aligns_itself(fact):
+                continue
+            uses = ctx.uses.of_record(record.facts.key)
+            in_loop = any(u.function == defined.facts.name and u.loop_depth and u.writes for u in uses)
+            if in_loop and max(fact.guarantee, record.facts.align) < ctx.line_size:
+                made.setdefault(record.facts.key, (fact.api, defined.facts.name))
+    for key, (api, maker) in made.items():
+        own = tuple(use for use in ctx.uses.of_record(key) if use.own and not use.stride and not use.new)
+        busy = (u for u in own if u.writes and (u.loop_depth or ctx.heat(key, u.offset) is not Heat.COLD))
+        if any(use.function != maker for use in busy):
+            record = program.records[key]
+            yield Elements(shown_name(record.facts), key, record, own), api, maker
 
 
 def _allocators(program: Program, line_size: int) -> Iterator[tuple[str, str]]:
@@ -153,6 +180,50 @@ def _on_one_line(last: int, first: int, size: int, align: int, ctx: SourceContex
     line_size = ctx.line_size
     step = gcd(size, line_size) if size % line_size else max(HEAP_ALIGNMENT, align)
     return any((at + last) // line_size == (at + first) // line_size for at in range(0, line_size, step))
+
+
+def _draft_of_small(program: Program, ctx: SourceContext, found: Elements, api: str, maker: str) -> SourceDraft:
+    facts, unit = found.record.facts, found.record.unit
+    spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
+    written = tuple(use for use in found.uses if use.writes)
+    advice = "" if api.startswith(("new", "std::")) else f", and allocate it with aligned_alloc, as {api} does not know"
+    mine = SourceParticipant(
+        found.name,
+        0,
+        facts.size,
+        "object of a thread",
+        source_position(program, unit, facts),
+        found.identity,
+        found.name,
+        found.uses,
+    )
+    return SourceDraft(
+        rule=RULE.id,
+        severity=Severity.MEDIUM,
+        verdict=Verdict.FALSE_SHARING,
+        participants=(mine,),
+        message=(
+            f"{found.name} has {facts.size} bytes, of which {maker} allocates one after the other, and each thread "
+            f"changes the one that the pointer at its number leads to, by {users(written)}: allocators put objects of "
+            f"one size side by side, so that neighbours share a line: align the type{advice}"
+        ),
+        evidence=(f"{facts.size} bytes each, {each} in whole lines",),
+        remedies=(
+            Remedy(
+                kind="pad-element",
+                text=f"align {found.name} to {ctx.line_size} bytes, which rounds it up to {each} bytes{advice}",
+                edit=aligned_record(found.name, spoken, ctx),
+                language=spoken,
+                cost_bytes=each - facts.size,
+                breaks_abi=False,
+                protects_tail=True,
+                objects=0,
+                each_bytes=each - facts.size,
+            ),
+        ),
+        score=float(len(found.uses)),
+        related=related(found.name, found.uses),
+    )
 
 
 def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begin: Use, allocator: str) -> SourceDraft:
