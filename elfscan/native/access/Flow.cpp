@@ -46,7 +46,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   MadeHere = NewObject::Unseen;
   Out = &Tables;
   G.build(P, Ops, What.Begin, What.End, int8_t(std::countr_zero(C.Result)),
-          Out->Seen);
+          C.CallerSaved, Out->Seen);
   Exposed.clear();
   Spilled.clear();
   if (AnyRaised)
@@ -75,7 +75,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   for (size_t B = 0; B < Blocks.size(); ++B) {
     copyRegs(In[B].Regs, Now.Regs);
     Now.Slots = In[B].Slots;
-    LoopDepth = Blocks[B].LoopDepth;
+    LoopDepth = Blocks[B].LoopDepth - Blocks[B].Retries;
     Rarity = Blocks[B].Rarity;
     Order = Blocks[B].Order;
     BlockNumber = B;

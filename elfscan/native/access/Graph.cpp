@@ -58,7 +58,8 @@ uint32_t opAt(std::span<const Op> Ops, uint64_t Address) {
 }
 
 void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
-                  uint64_t End, int8_t Result, Counts &Seen) {
+                  uint64_t End, int8_t Result, uint32_t CallerSaved,
+                  Counts &Seen) {
   Blocks.clear();
   Edges.clear();
   if (Ops.empty())
@@ -98,7 +99,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   findBackEdges();
   Outer.assign(Blocks.size(), UINT32_MAX);
   if (!BackEdges.empty())
-    countLoops();
+    countLoops(P, Ops, CallerSaved & ~bit(Result));
   orderBlocks();
   estimateRarity(Ops, Result);
 }
@@ -443,7 +444,8 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
 
 /// The body of a loop: its header and what reaches a back edge without
 /// passing the header.
-void Graph::countLoops() {
+void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
+                       uint32_t Handed) {
   std::sort(BackEdges.begin(), BackEdges.end());
   Mark.assign(Blocks.size(), 0);
   OuterSize.assign(Blocks.size(), 0);
@@ -468,9 +470,14 @@ void Graph::countLoops() {
         Mark[Preds[E]] = Loop;
         Body.push_back(Preds[E]);
       }
+    // Elsewhere flags and registers say otherwise what came of an exchange.
+    bool IsRetry =
+        P.Machine == Arch::X86_64 && triesAgain(Ops, Header, Loop, Handed);
     for (uint32_t B : Body) {
-      if (Blocks[B].LoopDepth < MaxLoopDepth)
+      if (Blocks[B].LoopDepth < MaxLoopDepth) {
         ++Blocks[B].LoopDepth;
+        Blocks[B].Retries += IsRetry;
+      }
       if (Body.size() > OuterSize[B]) {
         OuterSize[B] = Body.size();
         Outer[B] = Header;

@@ -21,8 +21,9 @@ struct Block {
   uint32_t FirstEdge = 0; ///< edges [FirstEdge, LastEdge)
   uint32_t LastEdge = 0;
   uint8_t LoopDepth = 0;
-  uint8_t Rarity = 0; ///< see estimateRarity
-  uint16_t Order = 0; ///< every block comes after those that lead to it
+  uint8_t Retries = 0; ///< of these loops, those that only try again
+  uint8_t Rarity = 0;  ///< see estimateRarity
+  uint16_t Order = 0;  ///< every block comes after those that lead to it
   /// The same, of two ways from one block the other one first: a block leads to
   /// another one only where it comes before in both.
   uint16_t Mirror = 0;
@@ -44,9 +45,10 @@ struct KeyedBlock {
 class Graph {
 public:
   /// \p Ops by address; the function is [Begin, End).
-  /// \p Result is the register of what calls return.
+  /// \p Result is the register of what calls return, \p CallerSaved are those
+  /// that they may be handed something in.
   void build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
-             uint64_t End, int8_t Result, Counts &Seen);
+             uint64_t End, int8_t Result, uint32_t CallerSaved, Counts &Seen);
 
   std::span<const Block> blocks() const { return Blocks; }
   std::span<const uint32_t> successors(const Block &B) const {
@@ -114,7 +116,12 @@ private:
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
   bool isFirstUse(std::span<const Op> Ops, const Block &From,
                   uint32_t To) const;
-  void countLoops();
+  void countLoops(const Plan &P, std::span<const Op> Ops, uint32_t Handed);
+  bool triesAgain(std::span<const Op> Ops, uint32_t Header, uint32_t Loop,
+                  uint32_t Handed) const;
+  uint32_t onZero(std::span<const Op> Ops, const Block &B) const;
+  bool isUsed(std::span<const Op> Ops, uint32_t From, uint32_t Loop,
+              const Op &Exchange, uint32_t Handed) const;
 };
 
 /// The op at \p Address, or Ops.size().
