@@ -128,6 +128,9 @@ def shift_step(image: Image, line_size: int, a: Actor, b: Actor) -> int:
     information tells it, else those within a line of the pair.  gcc aligns objects of 32 bytes and more to 32 on
     x86-64, so a contribution with such an object moves by multiples of 32.
     """
+    start, end = a.owner_span
+    if a.owner_span == b.owner_span and a.sized and not start % line_size and not (end - start) % line_size:
+        return line_size  # one object of whole lines, which begins one: a size is a multiple of the alignment
     table = image.variables
     if a.unit >= 0 and a.unit == b.unit:
         rows = np.flatnonzero(table["unit"] == a.unit)
