@@ -188,7 +188,7 @@ def _signs(
         return ThreadSigns()
     from elfscan.code.threadsigns import thread_signs
 
-    own = code.table[code.table["name"] >= 0]
+    own = code.table[(code.table["name"] >= 0) & (not len(program.linkage.placeholders))]  # C library and all
     names = dict(zip(own["address"].tolist(), map(named.names.__getitem__, own["name"].tolist()), strict=True))
     return thread_signs(program, names | callees, accesses.tables["calls"], accesses.tables["args"])
 

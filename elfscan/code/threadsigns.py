@@ -45,15 +45,16 @@ def thread_signs(program: Program, names: dict[int, str], calls: Table, args: Ta
     alone = code if not len(program.linkage.placeholders) else []  # whose C library is in it
     names = {address: name.lstrip("_") for address, name in names.items()}  # glibc: ___dlopen
     called = set(names.values())
-    nameless = not called
+    weak = _weak(program)
+    starts = not (called - weak).isdisjoint(_STARTERS)  # by a call, which says more than a text
     return ThreadSigns(
         clones=tuple(call for address, raw in code if known is not None for call in _clones(known, address, raw)),
         numbers=known.numbers if known is not None else (),
         thread_flags=any(known and known.thread_flags and re.search(known.thread_flags, raw) for _, raw in alone),
         spawn_flags=any(known and known.spawn_flags and known.spawn_flags in raw for _, raw in alone),
-        looked_up=_looked_up(program) if nameless or called.intersection(_LOOK_UPS) else frozenset(),
+        looked_up=_looked_up(program) if not called or (called.intersection(_LOOK_UPS) and not starts) else frozenset(),
         loaded=_loaded(program, names, calls, args) if called.intersection(_LOADS) else frozenset(),
-        weak=_weak(program),
+        weak=weak,
     )
 
 
