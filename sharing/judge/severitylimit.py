@@ -9,9 +9,12 @@ import dataclasses
 from collections.abc import Iterable
 
 from sharing.model.finding import OF_SHARING, Severity, Verdict
+from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor
 from sharing.rules.line.base import Context, Draft
 from sharing.rules.meeting import UNKNOWN, limit_of_pair
+
+ONE_FOR_ALL = "one object stands for all of this type: that threads lock one often and use it is not certain"
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -45,4 +48,13 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
 
     What others of the line do, to them or to each other, is not what the finding says.
     """
-    return limit_of_pair(actors[0], actors[min(1, len(actors) - 1)], ctx)
+    pair = actors[0], actors[min(1, len(actors) - 1)]
+    most, why = limit_of_pair(*pair, ctx)
+    if most.rank > Severity.MEDIUM.rank and _of_some_object(*pair):
+        return Severity.MEDIUM, ONE_FOR_ALL
+    return most, why
+
+
+def _of_some_object(a: Actor, b: Actor) -> bool:
+    """A lock and what stands beside it in a record on the heap, of which there may be many with few users each."""
+    return a.section == b.section == ALLOCATED and (a.is_lock or b.is_lock) and a.span != b.span
