@@ -54,7 +54,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def told_by(passes: Passes) -> Told:
-    """What threads and callbacks are handed: asked once, it takes a tenth of an audit."""
+    """What threads and callbacks are handed: asked once."""
     entries = [root.function for root in passes.calls.roots if root.function >= 0 and root.name != "main"]
     return told_apart(passes.image, passes.knowledge, entries)
 
