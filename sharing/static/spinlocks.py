@@ -26,6 +26,7 @@ from sharing.model.image import (
     AccessKind,
     ArgKind,
     Image,
+    ImageKind,
     SiteFlag,
     Table,
     ZeroRange,
@@ -46,6 +47,7 @@ LAST_OFFSET = 1 << 12  # of a word in what a call is handed
 _NO_EVENTS = np.empty(0, LOCK_DTYPE)
 
 Bools = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
 
 
 class Word(NamedTuple):
@@ -92,8 +94,11 @@ NO_LOCKS = SpinLocks(_NO_EVENTS, _NO_EVENTS, {}, {})
 def spin_locks(image: Image, graph: CallGraph, sites: Table, knowledge: Knowledge, handed: ByEntry) -> SpinLocks:
     """``sites``: all accesses, those that callees make through their arguments included.
 
-    ``handed``: by function row and argument the objects that threads begin with.
+    ``handed``: by function row and argument the objects that threads begin with.  A kernel's locks are known by the
+    names of the functions that take them: read from their code as well, each call would count twice.
     """
+    if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
+        return NO_LOCKS
     rows = image.zero_ranges[image.zero_ranges["what"] >= ZeroRange.HELD]
     lock = next((i for i, row in enumerate(knowledge.locks) if row.name == SPIN_LOCK), -1)
     if not len(rows) or lock < 0:
@@ -138,6 +143,7 @@ class _Search:
         for function, row in zip(function_at(image, args["callee"]).tolist(), args.tolist(), strict=True):
             self._given[function, row[4]].append((row[0], row[2]))
         self._stored: tuple[Table, Table] | None = None  # keys of what functions store behind arguments, and not zero
+        self._by_callee: Rows | None = None  # calls in the order of what they call
         self._leaves: dict[int, list[Word]] = {}  # by function row
         for _ in range(TAKEN_ROUNDS):
             found = {}
@@ -194,11 +200,13 @@ class _Search:
     def found(self, graph: CallGraph, sites: Table, handed: ByEntry) -> SpinLocks:
         """The words that are locks, see ``spin_locks``."""
         sites = sites[among(sites["kind"], _CHANGES)]
+        wide = sites["size"] > LAST_OFFSET
+        changes = np.sort(sites[~wide], order="target", kind="stable"), sites[wide]
         sizes: dict[int, int] = {}
         held: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         taken, given = [_NO_EVENTS], [_NO_EVENTS]
         for word, functions in self._uses(handed).items():
-            near = self._changes(word, functions, graph, sites)
+            near = self._changes(word, functions, graph, *changes)
             calls = np.concatenate([self._by_argument(word), self._by_name(word, functions)])
             tries, gives = self._split(word, functions, near)
             if not (tries | gives | among(near["ip"], calls["ip"])).all():
@@ -234,10 +242,11 @@ class _Search:
                 uses.setdefault(word._replace(place=value + of[2] & ADDRESS_MASK), {})
         return uses
 
-    def _changes(self, word: Word, functions: dict[int, Word], graph: CallGraph, sites: Table) -> Table:
-        """What changes the word, but before threads start."""
+    def _changes(self, word: Word, functions: dict[int, Word], graph: CallGraph, sites: Table, wide: Table) -> Table:
+        """What changes the word, but before threads start; of all changes, those by address and the few wide ones."""
         end = word.place + word.size
-        near = sites[sites["target"] < np.uint64(end)]
+        first, last = np.searchsorted(sites["target"], np.array([max(word.place - LAST_OFFSET, 0), end], np.uint64))
+        near = np.concatenate([sites[first:last], wide[wide["target"] < np.uint64(end)]])
         near = near[near["target"] + np.maximum(near["size"], 1) > np.uint64(word.place)]
         alone = graph.phases.sequential(near["function"], program_point(self._image, near))
         changes: Table = near[~alone | among(near["function"], list(functions))]
@@ -271,16 +280,21 @@ class _Search:
         )
 
     def _calls_of(self, functions: list[int], word: Word, effect: int = UNLOCK) -> Table:
-        calls = self._image.calls
-        rows = calls[among(calls["callee"], self._image.functions["address"][np.array(functions, np.int64)])]
-        return self._events(rows, word, effect)
+        if self._by_callee is None:
+            self._by_callee = np.argsort(self._image.calls["callee"], kind="stable")
+        calls, order = self._image.calls, self._by_callee
+        callees = self._image.functions["address"][np.array(functions, np.int64)]
+        first, last = (np.searchsorted(calls["callee"], callees, side, sorter=order) for side in ("left", "right"))
+        rows = [order[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return self._events(calls[np.sort(np.concatenate(rows))] if rows else calls[:0], word, effect)
 
     def _by_argument(self, word: Word) -> Table:
         """Calls that are handed the word and take it, give it back, or both."""
-        first, last = np.searchsorted(self._addresses["value"], [word.place - LAST_OFFSET, word.place + 1])
+        place = word.place - (word.place >> 63 << 64)  # a kernel's are below zero there
+        first, last = np.searchsorted(self._addresses["value"], [place - LAST_OFFSET, place + 1])
         args = self._addresses[first:last]
         callees = function_at(self._image, args["callee"])
-        offsets = word.place - args["value"]
+        offsets = place - args["value"]
         gives = self._give_back(callees, args["arg"], offsets, word.ticket)
         found = []
         for ip, function, argument, offset, is_given in zip(

@@ -214,3 +214,19 @@ def test_the_lock_is_named_as_one(compiled: Compile, tool: str) -> None:
     (found,) = (f for f in report.findings if f.rule == "hot-lock-shares-line")
     assert found.severity == Severity.NOTE
     assert found.participants[0].role == "spinlock"
+
+
+HIGH = ("-mcmodel=kernel", "-fno-pic", "-static", "-nostdlib", "-Wl,-Ttext-segment=0xffffffff81000000")
+
+
+def test_addresses_of_the_upper_half_are_addresses(compiled: Compile) -> None:
+    """As a kernel's are: what calls are handed is kept as a signed number, words are not."""
+    text = """
+int gate, other;
+long first, second;
+__attribute__((noipa)) static void take(int *at) { while (__atomic_exchange_n(at, 1, 2)); }
+__attribute__((noipa)) static void give(int *at) { __atomic_store_n(at, 0, 3); }
+void _start(void) { for (;;) { take(&gate); first++; give(&gate); take(&other); second++; give(&other); } }
+"""
+    report = api.audit(str(compiled("gcc", "c", text, "-O2", *HIGH)), min_severity=Severity.NOTE)
+    assert report.coverage.counts["lock_calls"] == 2
