@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.image import ArgKind, Image
+from sharing.model.image import Image
 from sharing.static.callees import Argument
 
 MAX_ARGUMENTS = 6  # as many as are passed in registers anywhere
@@ -22,16 +22,13 @@ MAX_ARGUMENTS = 6  # as many as are passed in registers anywhere
 def handed_on(image: Image, starter: int, callees: npt.NDArray[Any]) -> set[Argument]:
     """Arguments at which code addresses are thread entries, of a function that starts one which calls such an address.
 
-    ``starter`` is a row of the function table, ``callees`` are the called addresses, sorted.  It puts what it is handed
-    somewhere, or passes it on: beyond its last argument registers hold what its callers used them for before.
+    ``starter`` is a row of the function table, ``callees`` are the called addresses, sorted.
     """
     address = image.functions["address"][starter]
     at = int(np.searchsorted(callees, address))
     if at == len(callees) or callees[at] != address:
         return set()  # never called with an argument that is known
-    kept = image.kept[(image.kept["function"] == starter) & (image.kept["value"] == 0)]["arg"]
-    passed = image.args[(image.args["function"] == starter) & (image.args["kind"] == ArgKind.PARAM)]["source"]
-    return {(at, argument) for argument in range(MAX_ARGUMENTS) if argument in kept or argument in passed}
+    return {(at, argument) for argument in range(MAX_ARGUMENTS)}
 
 
 def calls_pointers(image: Image) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,6 @@ import pytest
 
 from sharing.knowledge import Knowledge, ThreadRow, default_knowledge
 from sharing.model import FunctionFlag, Image, ImageKind, Vocabulary
-from sharing.model.image import SlotKind
 from sharing.static import callgraph, numbers
 from sharing.static.callgraph import CallGraph
 from sharing.static.coldness import last_component
@@ -474,12 +473,10 @@ def test_last_component_of_a_mangled_name(mangled: str, last: str) -> None:
 class TestHandedOn:
     """What a thread is to do arrives in a record that its entry calls through."""
 
-    def launcher(self, *, through_pointer: bool, kept: bool = True) -> Builder:
+    def launcher(self, *, through_pointer: bool) -> Builder:
         b = Builder()
         b.function("main").call("launch", "work", "data").call("launch", "other", "data")
-        launch = b.function("launch").call("pthread_create", None, None, "start", None)
-        if kept:
-            launch.keep(Param(0), SlotKind.RECORD, 8)
+        b.function("launch").call("pthread_create", None, None, "start", None)
         entry = b.function("start")
         entry.call(None) if through_pointer else entry.call("run")
         for name in ("work", "other", "run"):
@@ -490,10 +487,6 @@ class TestHandedOn:
     def test_functions_that_are_handed_to_the_starter_are_what_threads_do(self) -> None:
         graph = callgraph.build(self.launcher(through_pointer=True).image(), default_knowledge())
         assert {r.name for r in graph.roots} == {"main", "start", "work", "other"}
-
-    def test_what_its_callers_left_in_a_register_is_not_handed_to_it(self) -> None:
-        graph = callgraph.build(self.launcher(through_pointer=True, kept=False).image(), default_knowledge())
-        assert {r.name for r in graph.roots} == {"main", "start"}
 
     def test_an_entry_that_calls_what_it_names_does_not_call_what_was_handed(self) -> None:
         graph = callgraph.build(self.launcher(through_pointer=False).image(), default_knowledge())
