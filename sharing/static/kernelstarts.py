@@ -90,16 +90,25 @@ def without_names(image: Image) -> str:
     return ""
 
 
-def loads_code(image: Image) -> str:
-    """What says that code of somebody else's may run in this program and start threads there; "" nothing does."""
+def loads_threads(image: Image) -> str:
+    """What says that a library of threads is loaded when the program runs, in words; "" nothing does."""
     for name in sorted(image.signs.loaded):
-        if name == UNKNOWN_NAME:
-            return "it loads files whose names are made at run time (dlopen), which may start threads"
         library = needed_threads((name.rpartition("/")[2],))
         if library is not None:
             return f"it loads {library[0]}, of {library[1].name}"
+    return ""
+
+
+def loads_code(image: Image) -> str:
+    """What the program loads when it runs, of which this image says nothing, in words; "" no such thing.
+
+    Shells, interpreters and linkers load modules so, which hardly ever have code of theirs run on other threads.
+    """
+    for name in sorted(image.signs.loaded):
+        if name == UNKNOWN_NAME:
+            return "files whose names are made when it runs"
         if not fnmatch.fnmatchcase(name, "lib*.so.[0-9]*"):  # of its own, as those that the loader maps
-            return f"it loads {name}, which may start threads"
+            return name
     return ""
 
 

@@ -18,7 +18,7 @@ from sharing.model.arrays import among
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.model.plural import count
 from sharing.static.callees import function_at, functions_called
-from sharing.static.kernelstarts import idle_imports, loads_code, without_names
+from sharing.static.kernelstarts import idle_imports, loads_code, loads_threads, without_names
 from sharing.static.starts import Root, created
 
 LIBRARIES = (ImageKind.SHARED, ImageKind.RELOCATABLE, ImageKind.KERNEL, ImageKind.MODULE)
@@ -64,7 +64,9 @@ def thread_structure(image: Image, knowledge: Knowledge, *, assume_threads: bool
         return ThreadStructure([*roots, anybody], base, how, True)
     unknown = _unknown(image, creators, entries)
     if not unknown:
-        return ThreadStructure(roots, nowhere, "nothing in this image starts a thread", False)
+        loaded = loads_code(image)
+        but = f"; what it loads (dlopen: {loaded}) may, which is not seen here" if loaded else ""
+        return ThreadStructure(roots, nowhere, f"nothing in this image starts a thread{but}", False)
     if not creators and not entries:
         how = f"thread structure unknown: {unknown}, and no start of a thread is seen; nothing is judged"
         return ThreadStructure(roots, nowhere, f"{how} without --assume-threads", False, unknown)
@@ -79,7 +81,7 @@ def _unknown(image: Image, creators: list[str], entries: list[Root]) -> str:
     """What says that threads may run here though no function is seen that the program has them run; "" nothing does."""
     if entries:
         return f"threads begin in {entries[0].name}"
-    return starts_threads(image, creators, idle_imports(image)) or without_names(image) or loads_code(image)
+    return starts_threads(image, creators, idle_imports(image)) or without_names(image) or loads_threads(image)
 
 
 def _of_library(image: Image, knowledge: Knowledge) -> ThreadStructure:

@@ -21,7 +21,9 @@ from sharing.static.roots import ThreadStructure, thread_structure
 PROGRAMS = tomllib.loads((Path(__file__).parent / "threadprograms.toml").read_text())
 HEAD = PROGRAMS.pop("head")
 THREADS, KNOWN, ALONE, UNDECIDED = (PROGRAMS[name] for name in ("threads", "known", "alone", "undecided"))
-DYNAMIC_THREADS, DYNAMIC_ALONE, STUBS = (PROGRAMS[name] for name in ("dynamic_threads", "dynamic_alone", "stubs"))
+DYNAMIC_THREADS, MODULES, DYNAMIC_ALONE, STUBS = (
+    PROGRAMS[name] for name in ("dynamic_threads", "dynamic_modules", "dynamic_alone", "stubs")
+)
 LINKED = {
     "dynamic": ("-O2", "-s"),
     "unoptimised": ("-O0",),
@@ -88,6 +90,15 @@ def test_of_a_program_that_starts_none_nothing_else_is_said(said: Said, name: st
 @pytest.mark.parametrize("name", DYNAMIC_ALONE)
 def test_nor_of_one_that_loads_or_names_what_starts_none(said: Said, name: str, how: str) -> None:
     assert said(DYNAMIC_ALONE[name], how).how == "nothing in this image starts a thread"
+
+
+@pytest.mark.parametrize("how", DYNAMIC)
+@pytest.mark.parametrize("name", MODULES)
+def test_of_modules_that_a_program_loads_it_is_said_that_they_are_not_seen(said: Said, name: str, how: str) -> None:
+    """Shells, linkers and interpreters do so: each would be incomplete, though hardly one runs its code on threads."""
+    found = said(MODULES[name], how)
+    assert found.how.startswith("nothing in this image starts a thread; what it loads (dlopen: ")
+    assert not found.unknown
 
 
 @pytest.mark.parametrize("name", UNDECIDED)
