@@ -145,11 +145,14 @@ class _Search:
         self._stored: tuple[Table, Table] | None = None  # keys of what functions store behind arguments, and not zero
         self._by_callee: Rows | None = None  # calls in the order of what they call
         self._leaves: dict[int, list[Word]] = {}  # by function row
+        held: dict[int, list[Word]] = defaultdict(list)
+        for function, word in self._rows:
+            held[function].append(word)
         for _ in range(TAKEN_ROUNDS):
             found = {}
-            for function in dict.fromkeys(function for function, _ in self._rows):
-                if words := [word for other, word in self._rows if other == function and self._is_left(function, word)]:
-                    found[function] = words
+            for function, words in held.items():
+                if left := [word for word in words if self._is_left(function, word)]:
+                    found[function] = left
             if found == self._leaves:
                 break
             self._leaves = found
