@@ -129,9 +129,9 @@ def _raise_what_threads_do(profiled: Profiled, written: Numbers, read: Numbers) 
         often = profiled.profiler.often(list(range(start, stop)))
         if often is None:
             return
-        if often.sure_writes or (often.by_several and often.maybe_writes):
+        if often.surely_written or (often.by_several and often.maybe_writes):
             written[at] = Heat.HOT
-        if often.sure_uses & ~often.sure_writes or (often.by_several and often.maybe_uses & ~often.maybe_writes):
+        if often.surely_read or (often.by_several and often.maybe_uses & ~often.maybe_writes):
             read[at] = Heat.HOT
 
 

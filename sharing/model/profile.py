@@ -89,6 +89,16 @@ class FrequentUse(msgspec.Struct, frozen=True):
     far_uses: int = 0
 
     @property
+    def surely_written(self) -> bool:
+        """Does the own loop of a thread write it each time around?"""
+        return bool(self.sure_writes)
+
+    @property
+    def surely_read(self) -> bool:
+        """Does the own loop of a thread that does not write it read it each time around?"""
+        return bool(self.sure_uses & ~self.sure_writes)
+
+    @property
     def by_several(self) -> bool:
         """Do two kinds of threads use it often enough, if the estimate is as wrong as estimates are?"""
         return bool(self.maybe_uses & (self.maybe_uses - 1))

@@ -82,8 +82,8 @@ class Thresholds(msgspec.Struct, frozen=True):
         by_rank = self._heat_of(writes, self.write if synchronised else self.plain), self._heat_of(reads, self.read)
         write, read = by_rank
         if often and self.hot_weight is None:
-            write = Heat.HOT if writes and often.sure_writes else write
-            read = Heat.HOT if reads and often.sure_uses & ~often.sure_writes else read
+            write = Heat.HOT if writes and often.surely_written else write
+            read = Heat.HOT if reads and often.surely_read else read
         return write, read, (write, read) != by_rank
 
     def _heat_of(self, accesses: list[Access], limit: float) -> Heat:

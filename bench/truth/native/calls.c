@@ -85,20 +85,24 @@ void __tsan_vptr_update(void **at, void *value) {
     counter_access(HERE, at, sizeof *at, WRITE);
 }
 
-void *__tsan_memcpy(void *to, const void *from, size_t size) {
-  counter_access(HERE, from, size, READ);
-  counter_access(ALSO_HERE, to, size, WRITE);
-  return __real_memcpy(to, from, size);
-}
-void *__tsan_memmove(void *to, const void *from, size_t size) {
-  counter_access(HERE, from, size, READ);
-  counter_access(ALSO_HERE, to, size, WRITE);
-  return __real_memmove(to, from, size);
-}
-void *__tsan_memset(void *to, int value, size_t size) {
-  counter_access(HERE, to, size, WRITE);
-  return __real_memset(to, value, size);
-}
+// As the compiler calls them, and as the linker leads them here.
+#define COPIES(prefix)                                                         \
+  void *prefix##memcpy(void *to, const void *from, size_t size) {              \
+    counter_access(HERE, from, size, READ);                                    \
+    counter_access(ALSO_HERE, to, size, WRITE);                                \
+    return __real_memcpy(to, from, size);                                      \
+  }                                                                            \
+  void *prefix##memmove(void *to, const void *from, size_t size) {             \
+    counter_access(HERE, from, size, READ);                                    \
+    counter_access(ALSO_HERE, to, size, WRITE);                                \
+    return __real_memmove(to, from, size);                                     \
+  }                                                                            \
+  void *prefix##memset(void *to, int value, size_t size) {                     \
+    counter_access(HERE, to, size, WRITE);                                     \
+    return __real_memset(to, value, size);                                     \
+  }
+
+COPIES(__tsan_)
 
 void __tsan_atomic_thread_fence(int order) {
   (void)order;
@@ -208,17 +212,4 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *at, pthread_mutex_t *mutex,
   return done;
 }
 
-void *__wrap_memcpy(void *to, const void *from, size_t size) {
-  counter_access(HERE, from, size, READ);
-  counter_access(ALSO_HERE, to, size, WRITE);
-  return __real_memcpy(to, from, size);
-}
-void *__wrap_memmove(void *to, const void *from, size_t size) {
-  counter_access(HERE, from, size, READ);
-  counter_access(ALSO_HERE, to, size, WRITE);
-  return __real_memmove(to, from, size);
-}
-void *__wrap_memset(void *to, int value, size_t size) {
-  counter_access(HERE, to, size, WRITE);
-  return __real_memset(to, value, size);
-}
+COPIES(__wrap_)

@@ -209,16 +209,11 @@ def _draft_of_small(program: Program, ctx: SourceContext, found: Elements, api: 
         ),
         evidence=(f"{facts.size} bytes each, {each} in whole lines",),
         remedies=(
-            Remedy(
-                kind="pad-element",
-                text=f"align {found.name} to {ctx.line_size} bytes, which rounds it up to {each} bytes{advice}",
-                edit=aligned_record(found.name, spoken, ctx),
-                language=spoken,
-                cost_bytes=each - facts.size,
-                breaks_abi=False,
-                protects_tail=True,
-                objects=0,
-                each_bytes=each - facts.size,
+            _padded(
+                f"align {found.name} to {ctx.line_size} bytes, which rounds it up to {each} bytes{advice}",
+                aligned_record(found.name, spoken, ctx),
+                spoken,
+                each - facts.size,
             ),
         ),
         score=float(len(found.uses)),
@@ -252,22 +247,32 @@ def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begi
         message=_message(found, end, begin, advice, ctx),
         evidence=(f"{facts.size} bytes each, {each} in whole lines",),
         remedies=(
-            Remedy(
-                kind="pad-element",
-                text=f"{'wrap' if bare else 'align'} {found.name} to {ctx.line_size} bytes{advice}",
-                edit=wrapper(_unqualified(found.name), found.name, spoken, ctx)
+            _padded(
+                f"{'wrap' if bare else 'align'} {found.name} to {ctx.line_size} bytes{advice}",
+                wrapper(_unqualified(found.name), found.name, spoken, ctx)
                 if bare
                 else aligned_record(found.name, spoken, ctx),
-                language=spoken,
-                cost_bytes=each - facts.size,
-                breaks_abi=False,
-                protects_tail=True,
-                objects=0,
-                each_bytes=each - facts.size,
+                spoken,
+                each - facts.size,
             ),
         ),
         score=float(len(found.uses)),
         related=related(found.name, (end, begin)),
+    )
+
+
+def _padded(text: str, edit: str, spoken: str, added: int) -> Remedy:
+    """Elements of whole lines; ``added`` bytes each."""
+    return Remedy(
+        kind="pad-element",
+        text=text,
+        edit=edit,
+        language=spoken,
+        cost_bytes=added,
+        breaks_abi=False,
+        protects_tail=True,
+        objects=0,
+        each_bytes=added,
     )
 
 
