@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.truth.members import short
+from bench.truth.members import NESTED, short
 from sharing.model.facts import ACCESS_COLUMNS, LOCK_OP_COLUMNS, Base, FunctionFacts, RecordFacts, TypeTree
 from sharing.model.types import RECORD_KINDS
 from sharing.source.declarations import core, element
 from sharing.source.program import Defined, Program
 
 Line = tuple[str, int]
-NESTED = 4  # records within records that are looked into
 _BASE, _ID, _RECORD, _OFFSET, _SIZE = range(5)
 _STRIDE, _FILE, _LINE = (ACCESS_COLUMNS.index(name) for name in ("stride", "file", "line"))
 _LOCK_FILE, _LOCK_LINE = (LOCK_OP_COLUMNS.index(name) for name in ("file", "line"))

@@ -21,8 +21,6 @@ from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
     HELD_OFFSET_BITS,
-    WORD_ARG_BITS,
-    WORD_NUMBER_BITS,
     AccessKind,
     ArgKind,
     Image,
@@ -35,7 +33,7 @@ from sharing.static.callees import function_at
 from sharing.static.callgraph import CallGraph
 from sharing.static.flow import ADDRESS_MASK, LOCK, LOCK_DTYPE, UNLOCK, ByEntry, LockCalls
 from sharing.static.phases import program_point
-from sharing.static.startobjects import argument_holder, function_of, is_argument
+from sharing.static.startobjects import argument_holder, function_of, is_argument, number_of
 
 SPIN_LOCK = "a spin lock of the program's own"  # the row of the vocabulary
 TAKEN_ROUNDS = 3  # of functions that take by calling one that takes
@@ -116,8 +114,7 @@ def _argument(place: int) -> tuple[int, int, int] | None:
     holder = place >> HELD_OFFSET_BITS & (1 << HELD_ADDRESS_BITS) - 1
     if not place & int(HELD) or place >> 63 or not is_argument(holder):
         return None
-    number = holder >> WORD_NUMBER_BITS & (1 << WORD_ARG_BITS) - 1
-    return function_of(holder), number, place & (1 << HELD_OFFSET_BITS) - 1
+    return function_of(holder), number_of(holder), place & (1 << HELD_OFFSET_BITS) - 1
 
 
 def _key(function: Table, argument: Table, offset: Table) -> Table:

@@ -97,6 +97,11 @@ def function_of(holder: int) -> int:
     return (holder & ~WORD_HOLDER) >> (WORD_NUMBER_BITS + WORD_ARG_BITS)
 
 
+def number_of(holder: int) -> int:
+    """Which argument it is, from 0."""
+    return holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
+
+
 def _started(image: Image) -> list[_Started]:
     """Closures, by the table of virtual functions that a new object begins with."""
     runs = {(row.typeinfo, row.slot): row.slot for row in thread_classes()}
@@ -150,7 +155,7 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
         return value
     if not is_argument(holder):
         return 0 if value & _OFFSETS else _passed(image, holder, MAX_HANDED_ON)
-    row, number = function_of(holder), holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
+    row, number = function_of(holder), number_of(holder)
     callee = image.functions["address"][row]
     given = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number)]
     told: set[int] = set()
@@ -172,7 +177,7 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
 
 def _passed(image: Image, holder: int, rounds: int) -> int:
     """What is in the word of an argument, where all callers hand over the same; 0 unknown."""
-    row, number = function_of(holder), holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
+    row, number = function_of(holder), number_of(holder)
     word = holder & WHOLE_ARGUMENT
     ips = image.calls["ip"][image.calls["callee"] == image.functions["address"][row]]
     passed, args = image.behind.passed, image.args
@@ -274,8 +279,7 @@ def _functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
     if not value & int(HELD) or not is_argument(holder) or value & _OFFSETS:
         return []
     callee = image.functions["address"][function_of(holder)]
-    number = holder >> WORD_NUMBER_BITS & ((1 << WORD_ARG_BITS) - 1)
-    handed = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number)]
+    handed = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number_of(holder))]
     handed = handed[handed["kind"] == ArgKind.ADDRESS]
     found = list(zip(handed["ip"].tolist(), handed["value"].tolist(), strict=True))
     every = np.count_nonzero(image.calls["callee"] == callee) == len({ip for ip, _ in found}) == len(found)
