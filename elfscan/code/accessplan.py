@@ -39,6 +39,7 @@ _PLAN_MAGIC = b"LMPLAN2\0"
 _PLAN_HEADER = struct.Struct("<8sIIQQQQQQ")
 _ABSOLUTE = 1
 _ELSEWHERE = 2
+_TRAPS_RETURN = 4
 _OWN_RESULT = 256  # of a function of the plan, beside its flags
 _NEW_RESULT = 512  # the same
 _WRITES_HANDLE = 1024  # the same
@@ -70,7 +71,8 @@ class AccessPlan:
     their first argument leads to, and nothing else of their callers, ``endings``: of those that nothing comes back
     from.  ``absolute``: immediates and 32-bit displacements of the code can be addresses; None: unless the file is
     position-independent (ET_DYN).  ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
-    ``elsewhere``: all accesses behind pointers are wanted too, wherever these come from.
+    ``elsewhere``: all accesses behind pointers are wanted too, wherever these come from.  ``traps_return``: code goes
+    on behind an instruction that traps, by which a kernel warns (BUG and WARN, include/asm-generic/bug.h).
     """
 
     arch: str
@@ -88,6 +90,7 @@ class AccessPlan:
     endings: frozenset[int] = frozenset()
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
     elsewhere: bool = False
+    traps_return: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,6 +182,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
         plan.labels,
     ]
     flags = (_ABSOLUTE if absolute else 0) | (_ELSEWHERE if plan.elsewhere else 0)
+    flags |= _TRAPS_RETURN if plan.traps_return else 0
     header = _PLAN_HEADER.pack(_PLAN_MAGIC, machine.decoder, flags, *(len(part) for part in parts))
     return b"".join([header, *(part.tobytes() for part in parts)])
 

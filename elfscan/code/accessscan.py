@@ -123,6 +123,7 @@ def never_returns(name: str, *, own: bool = False) -> bool:
     return not own and name in _ENDINGS
 
 
+_BUGS = "__bug_table"  # of a kernel's instructions that trap, and may go on (include/asm-generic/vmlinux.lds.h)
 _LTO = ".gnu.lto_"  # sections of GCC's own code (gcc/lto-section-names.h); beside machine code with -ffat-lto-objects
 
 # Per-CPU and thread-local data are reached through a segment or thread register: no static address names them.
@@ -265,6 +266,7 @@ def start_access(
         endings=known.endings,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
         elsewhere=elsewhere,
+        traps_return=_BUGS in program.elf.section_names,
     )
     size = sum(part[2] for part in code)
     scan = start_scan(

@@ -117,7 +117,6 @@ fmv.d.x fa0, a0
 fcvt.d.l fa0, a0
 csrw fcsr, a0
 fence
-ebreak
 sc.w a2, a0, (a1)
 fmadd.d fa0, fa1, fa2, fa3
 vle32.v v8, (a1)

@@ -119,6 +119,37 @@ __attribute__((noinline)) void lazily(int n) {
 }
 int main(int n, char **v) { while (n--) { serve(n); throw(n); next(n); lazily(n); } return 0; }
 """
+# As a C++ program does that is linked with its run-time: the guards' functions are its own, and without names.
+GUARDS = """
+#include <stdlib.h>
+extern "C" {
+__attribute__((noinline)) int __cxa_guard_acquire(unsigned char *guard) {
+  if (__atomic_load_n(guard, __ATOMIC_ACQUIRE)) return 0;
+  guard[1] = 2;
+  return 1;
+}
+__attribute__((noinline)) void __cxa_guard_release(unsigned char *guard) {
+  __atomic_store_n(guard, 1, __ATOMIC_RELEASE);
+  guard[1] = 1;
+}
+void __cxa_guard_abort(unsigned char *guard) { guard[1] = 0; }
+}
+struct Number { long value; __attribute__((noinline)) Number(const char *s) { value = strtol(s, nullptr, 10); } };
+__attribute__((noinline)) long one_of(long n) {
+  static Number even("12"), odd("13");
+  return n & 1 ? odd.value : even.value;
+}
+__attribute__((noinline)) long required(const long *p) {
+  static Number least("2");
+  if (!*p) __builtin_trap();
+  return least.value + *p;
+}
+int main(int n, char **v) {
+  long sum = n;
+  while (n--) sum += one_of(sum) + required(&sum);
+  return (int)sum;
+}
+"""
 ONCE = {"seen_once", "seen_locked", "seen_first", "seen_tried", "prepare"}
 OFTEN = {
     "seen_called",
@@ -155,6 +186,20 @@ def test_what_is_done_until_a_variable_is_done_with_is_done_once(compiled: Compi
     found = rarities(with_rarity(image))
     assert found.keys() == {"seen_valued", "seen_busy", "seen_reset", "seen_rare", "seen_moved", "prepare"}
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == {"seen_valued", "prepare"}
+
+
+# AArch64 asks for one bit of a guard, and gcc for RISC-V leaves the test to the function that it calls.
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_static_objects_of_functions_are_made_once(compiled: Compile, tool: str) -> None:
+    """Several guards in a row, of which a compiler repeats the tests, and one behind an instruction that traps."""
+    (image,) = read_images(str(compiled(tool, "cpp", GUARDS, "-O2", "-fno-exceptions")), types=False)
+    calls = with_rarity(image).calls
+    names = {int(row["address"]): image.names[row["name"]] for row in image.functions if row["name"] >= 0}
+    made = [int(call["rarity"]) for call in calls if names.get(int(call["callee"])) == "__cxa_guard_release"]
+    assert len(made) == 3
+    assert min(made) >= SELDOM
+    work = [int(call["rarity"]) for call in calls if "required" in names.get(int(call["callee"]), "")]
+    assert max(work) < SELDOM
 
 
 def test_source_says_the_same(tmp_path: Path) -> None:

@@ -194,9 +194,15 @@ struct Op {
   BitWork Bits = BitWork::None;
   int8_t BitsTo = NoReg, BitsFrom = NoReg, BitsFrom2 = NoReg;
   MemOperand Mem[2];
-  bool NeverReturns = false; ///< a call that nothing comes back from
+  bool NeverReturns = false; ///< a call or a trap that nothing comes back from
 
   uint64_t end() const { return Ip + Length; }
+  /// Does nothing: padding, or a hint.
+  bool idles() const {
+    return Next == Flow::Next && How == Transfer::None && !IsUnknown &&
+           !Clobbers && Dst == NoReg && Written == NoReg && Tested == NoReg &&
+           (!MemCount || Mem[0].Kind == Access::None);
+  }
   bool isCall() const {
     return Next == Flow::Call || Next == Flow::IndirectCall;
   }

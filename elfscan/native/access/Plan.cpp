@@ -24,6 +24,7 @@ namespace {
 constexpr char PlanMagic[8] = {'L', 'M', 'P', 'L', 'A', 'N', '2', '\0'};
 constexpr uint32_t AbsoluteFlag = 1;
 constexpr uint32_t ElsewhereFlag = 2;
+constexpr uint32_t TrapsReturnFlag = 4;
 
 struct PlanHeader {
   char Magic[8];
@@ -134,6 +135,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   Machine = Arch(Head[0].Arch);
   Absolute = Head[0].Flags & AbsoluteFlag;
   Elsewhere = Head[0].Flags & ElsewhereFlag;
+  TrapsReturn = Head[0].Flags & TrapsReturnFlag;
 
   if (auto Why = locate(RawCode, File, "code", Code))
     return Why;

@@ -92,6 +92,8 @@ public:
   bool Absolute = false;
   /// All accesses behind pointers are wanted too, wherever these come from.
   bool Elsewhere = false;
+  /// Code goes on behind an instruction that traps: a kernel warns by them.
+  bool TrapsReturn = false;
   std::vector<Bytes> Code;
   std::vector<Bytes> Constants;
   std::vector<Range> Data;

@@ -49,13 +49,9 @@ void stopBeforeGrowth(const Function &F, std::span<Op> Before, Op &O) {
 /// jump, or what does nothing.
 void noteKey(const JumpLabel &Label, Op &O) {
   bool Jumps = O.Next == Flow::Jump && uint64_t(O.Imm) == Label.Target;
-  bool Idles = O.Next == Flow::Next && O.How == Transfer::None &&
-               !O.IsUnknown && !O.Clobbers && O.Dst == NoReg &&
-               O.Written == NoReg && O.Tested == NoReg &&
-               (!O.MemCount || O.Mem[0].Kind == Access::None);
   // What is exchanged as the kernel starts says nothing of the other way.
   if (!(Jumps && Label.Way != KeyedWay::Continues) &&
-      !(Idles && Label.Way != KeyedWay::Jumps))
+      !(O.idles() && Label.Way != KeyedWay::Jumps))
     return;
   O.Rare = Jumps ? O.end() : Label.Target;
   O.Rarity = Label.Rarity;
@@ -122,6 +118,10 @@ private:
         Next.NeverReturns =
             Next.Next == Flow::Call &&
             std::ranges::binary_search(P.Endings, uint64_t(Next.Imm));
+        if (Next.Traits & Halts && !P.TrapsReturn) {
+          Next.Next = Flow::Stop;
+          Next.NeverReturns = true;
+        }
         Ops.push_back(Next);
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());

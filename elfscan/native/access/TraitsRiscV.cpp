@@ -53,7 +53,7 @@ void riscv::addTraits(uint32_t Word, Op &Out) {
   case System:
     if (Word == Ecall)
       Out.Traits |= SystemCall;
-    else if (Word == Ebreak)
+    else if (Word == Ebreak || Word == Unimp)
       Out.Traits |= Halts;
     return;
   case Lui:

@@ -20,6 +20,17 @@ constexpr size_t MaxRanges = 16;
 /// Blocks that are looked at for all tests of a function, for each block.
 constexpr uint64_t WorkPerBlock = 32;
 
+/// Where a way really leads: what aligns the place that several tests lead to
+/// is a block of its own to the one that runs into it.
+uint32_t behindPadding(const Graph &G, std::span<const Op> Ops, uint32_t B) {
+  const Block &Here = G.blocks()[B];
+  std::span<const uint32_t> Next = G.successors(Here);
+  bool Pads = Next.size() == 1 && G.predecessors(B).size() == 1 &&
+              std::all_of(Ops.begin() + Here.First, Ops.begin() + Here.Last,
+                          [](const Op &O) { return O.idles(); });
+  return Pads ? Next[0] : B;
+}
+
 } // namespace
 
 void ZeroRanges::clear() {
@@ -64,9 +75,11 @@ void ZeroRanges::findWays(const Graph &G, std::span<const Op> Ops) {
       continue;
     bool FirstIsTarget = Ops[Blocks[Next[0]].First].Ip == T.Target;
     unsigned Zero = FirstIsTarget == (T.Zero == OnZero::Branches) ? 0 : 1;
+    uint32_t IfZero = behindPadding(G, Ops, Next[Zero]);
+    uint32_t IfNot = behindPadding(G, Ops, Next[1 - Zero]);
     if (!T.Against)
-      Ways.push_back({0, T.What, true, Next[Zero], T.Block});
-    Ways.push_back({T.Against, T.What, false, Next[1 - Zero], T.Block});
+      Ways.push_back({0, T.What, true, IfZero, T.Block});
+    Ways.push_back({T.Against, T.What, false, IfNot, T.Block});
   }
   std::sort(Ways.begin(), Ways.end());
 }
