@@ -113,6 +113,10 @@ class _Executables(msgspec.Struct):
         """Do several threads of any of them write a byte of a variable?"""
         return any(r.changed_by_threads(at[identity], offset) for at, r in self.judged if identity in at)
 
+    def changed_at_once(self, identity: str, offset: int) -> bool:
+        """Do threads of any of them, main among them, write a byte of objects of their own at the same time?"""
+        return any(r.changed_at_once(at[identity], offset) for at, r in self.judged if identity in at)
+
     def often(self, function: str) -> bool:
         """Do several threads of any of them run a function at once and often?"""
         return any(function in r.often() for _, r in self.judged)
@@ -162,6 +166,7 @@ def _on_declarations(
         context,
         heat=executables.heat,
         changed_by_threads=executables.changed_by_threads,
+        changed_at_once=executables.changed_at_once,
         often=executables.often,
     )
     found = {finding.id: finding for finding in on_lines}

@@ -86,6 +86,14 @@ class Judgement:
             a.writers and not a.write_guards and by_threads(a, ctx) for a in self.actors(address + offset, 1)
         )
 
+    def changed_at_once(self, address: int, offset: int) -> bool:
+        """The same where it is known that each thread has an object of its own, so that main may have one as well."""
+        ctx = self.context
+        return ctx is not None and any(
+            a.writers and not a.write_guards and ctx.concurrent(a.mask(writers=True), a.mask(writers=True))
+            for a in self.actors(address + offset, 1)
+        )
+
 
 Grade = Callable[[list[Draft]], list[Draft]]
 

@@ -126,6 +126,9 @@ class Passed(IntEnum):
     FUNCTION = 4  # its address
     RECORD = 5  # the address of an object that is not static, see Base.RECORD
     NUMBER = 6  # one that the caller was given (AccessFlag.GIVEN), where it passes no other numbers; value is 0
+    OWN = (
+        7  # the address of a record of the running thread: a thread-local pointer, or an event of its loop, leads there
+    )
 
 
 ACCESS_COLUMNS = (

@@ -195,6 +195,7 @@ def _passed(function: FunctionFacts, sizes: dict[str, int]) -> None:
         Passed.VARIABLE: sizes["symbols"],
         Passed.FUNCTION: sizes["symbols"],
         Passed.RECORD: sizes["records"],
+        Passed.OWN: sizes["records"],
         Passed.PARAMETER: MOST_PARAMETERS,
     }
     kinds, values = (

@@ -372,6 +372,7 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             lookup.functions.find(owner, which).astype(np.int64),
             record.astype(np.int64) + args["offset"],
             0,
+            0,
         ],
         0,
     )

@@ -131,8 +131,29 @@ void Body::atomic(const AtomicUse &Use, const Expr &E) {
          Use.Stored);
 }
 
+/// What std::ref and std::cref hand over, or null.
+static const Expr *wrapped(const Expr *Value) {
+  const Expr *Plain = Value->IgnoreImplicit();
+  while (const auto *Made = dyn_cast<CXXConstructExpr>(Plain)) {
+    if (!Made->getConstructor()->isCopyOrMoveConstructor() ||
+        !Made->getNumArgs())
+      return nullptr;
+    Plain = Made->getArg(0)->IgnoreImplicit();
+  }
+  const auto *Call = dyn_cast<CallExpr>(Plain);
+  const FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
+  return F && F->isInStdNamespace() && F->getIdentifier() &&
+                 Call->getNumArgs() == 1 &&
+                 (F->getName() == "ref" || F->getName() == "cref")
+             ? Call->getArg(0)
+             : nullptr;
+}
+
 /// The address of a reported place becomes known elsewhere.
 void Body::escapes(const Expr *Value) {
+  if (const Expr *Of = wrapped(Value))
+    return access(At.object(Of), Of->getType().getUnqualifiedType(),
+                  AccessKind::Address, MemoryOrder::Plain, Of->getExprLoc());
   if (!Value->getType()->isAnyPointerType() && !Value->isLValue())
     return;
   const Expr *Plain = Value->IgnoreParenCasts();

@@ -121,6 +121,7 @@ private:
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
   void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
+  void handedOn(uint32_t Row, int64_t Number, const Location &P);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);
   void copied(const clang::Expr &From);

@@ -28,7 +28,8 @@ enum ArgKind : uint8_t {
   Constant = 3,
   OfFunction = 4,
   InRecord = 5,
-  GivenNumber = 6
+  GivenNumber = 6,
+  OwnRecord = 7
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -133,11 +134,19 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
     if (Out.Args.size() != Before)
       Out.Args[Before + 1] = Number;
     escapes(Value);
+    handedOn(Row, Number, P);
     return;
   }
   if (auto Number64 = constantArgument(Value, Context))
     append(Out.Args, {int64_t(Row), Number, int64_t(Constant), *Number64,
                       int64_t(0), int64_t(0)});
+}
+
+/// Says that the callee works on an object of the running thread.
+void Body::handedOn(uint32_t Row, int64_t Number, const Location &P) {
+  if (P.In == Location::Kind::Record && P.Own && !P.Indexed && !P.Offset)
+    append(Out.Args, {int64_t(Row), Number, int64_t(OwnRecord),
+                      Unit.record(*P.Record), int64_t(0), int64_t(0)});
 }
 
 /// Says which arguments are numbers that the function itself was given, if all
@@ -275,10 +284,13 @@ void Body::plainCall(const FunctionDecl &F, bool Virtual, const Actual &A,
                      SourceLocation Where) {
   uint32_t Row = callRow(&F, Virtual, Where);
   for (size_t I = 0; I < A.Args.size(); ++I) {
-    if (I == 0 && A.HasThis)
-      receiver(Row, At.receiver(A.Args[0]));
-    else
+    if (I == 0 && A.HasThis) {
+      Location This = At.receiver(A.Args[0]);
+      receiver(Row, This);
+      handedOn(Row, 0, This);
+    } else {
       argument(Row, int64_t(I), A.Args[I]);
+    }
   }
   givenNumbers(Row, A.Args);
 }

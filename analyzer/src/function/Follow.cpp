@@ -70,8 +70,24 @@ Location Locations::variable(const DeclRefExpr &Ref) {
   }
   if (V->getType()->isReferenceType())
     return follow(*V, &Ref);
+  if (isSharedCapture(Ref))
+    return somewhere(Context.getBaseElementType(V->getType()), &Ref);
   P.In = Location::Kind::Local;
   return P;
+}
+
+/// Is it a local of another function that a thread of its own was handed by
+/// reference?  What a lambda captures that is only called here is still in the
+/// frame of whoever runs it.
+bool Locations::isSharedCapture(const DeclRefExpr &Ref) const {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Function);
+  return Method && Known && Ref.refersToEnclosingVariableOrCapture() &&
+         Method->getParent()->isLambda() &&
+         Known->Started.contains(Method->getCanonicalDecl()) &&
+         llvm::any_of(Method->getParent()->captures(), [&](const auto &C) {
+           return C.capturesVariable() && C.getCapturedVar() == Ref.getDecl() &&
+                  C.getCaptureKind() == LCK_ByRef;
+         });
 }
 
 /// What a local pointer points to or a local reference is bound to.

@@ -121,6 +121,8 @@ Location Locations::somewhere(QualType T, const Expr *Pointer) {
   if (const auto *Of = dyn_cast<ArraySubscriptExpr>(Plain);
       Of && Of->getType()->isPointerType())
     P.Own = originOf(Of->getIdx()) == IndexOrigin::OwnThread;
+  else
+    P.Own = isOwnPointer(Plain);
   return P;
 }
 

@@ -85,6 +85,8 @@ struct Accessors {
   explicit Accessors(const Knowledge &Known) : Known(Known) {}
   const Knowledge &Known;
   llvm::DenseMap<const clang::FunctionDecl *, GivenPlace> Returned;
+  /// What runs on threads of its own, as far as it was read where that starts.
+  llvm::DenseSet<const clang::FunctionDecl *> Started;
   /// Records that stand for the elements behind a variable or member.
   llvm::DenseMap<const clang::ValueDecl *, const clang::RecordDecl *> Plain;
 };
@@ -144,6 +146,8 @@ private:
   IndexOrigin originOf(const clang::Expr *Index) const;
   bool isGiven(const clang::DeclRefExpr &Ref) const;
   bool tellsThread(const clang::FunctionDecl &F) const;
+  bool isSharedCapture(const clang::DeclRefExpr &Ref) const;
+  bool isOwnPointer(const clang::Expr *Pointer, unsigned Steps = 0) const;
   GivenPlace returned(const clang::FunctionDecl &F) const;
   GivenPlace returnedBy(const clang::FunctionDecl &Defined,
                         const clang::CompoundStmt &Body) const;

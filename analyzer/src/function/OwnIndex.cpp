@@ -23,6 +23,7 @@ namespace {
 constexpr unsigned MaxLooked = 64;   ///< statements behind one index
 constexpr unsigned MaxAccessor = 6;  ///< statements of an accessor
 constexpr unsigned MaxAccessors = 3; ///< that call each other
+constexpr unsigned MaxOwnSteps = 3;  ///< from local pointer to local pointer
 
 /// "threadId" and "thread_id" are thread and id.
 llvm::SmallVector<std::string, 4> wordsOf(StringRef Name) {
@@ -80,6 +81,41 @@ bool asksForThread(StringRef Name) {
          (Before == Word::Own && Last == Word::Runner);
 }
 
+/// What an event loop hands back as it was registered, which leads to what that
+/// loop alone works on: the pointer beside each event.
+bool isEventData(const MemberExpr &M) {
+  const auto *Field = dyn_cast<FieldDecl>(M.getMemberDecl());
+  const RecordDecl *R = Field ? Field->getParent() : nullptr;
+  if (!R || !Field->getIdentifier())
+    return false;
+  StringRef Of = R->getName();
+  if (const TypedefNameDecl *Alias = R->getTypedefNameForAnonDecl())
+    Of = Alias->getName();
+  return llvm::StringSwitch<bool>((Of + "." + Field->getName()).str())
+      .Cases("epoll_data.ptr", "epoll_data_t.ptr", "kevent.udata", true)
+      .Cases("io_uring_cqe.user_data", "port_event.portev_user", true)
+      .Default(false);
+}
+
+/// Functions that return what this thread has set for itself.
+bool returnsOwn(const FunctionDecl &F) {
+  return F.getIdentifier() &&
+         llvm::StringSwitch<bool>(F.getName())
+             .Cases("pthread_getspecific", "tss_get", "thrd_getspecific", true)
+             .Cases("TlsGetValue", "FlsGetValue", "g_private_get", true)
+             .Case("io_uring_cqe_get_data", true)
+             .Default(false);
+}
+
+/// Does the name of a number end in that it is one of something?
+bool isNumbered(StringRef Name) {
+  auto Words = wordsOf(Name);
+  for (const std::string &Text : Words)
+    if (meaningOf(Text) == Word::Another)
+      return false;
+  return !Words.empty() && meaningOf(Words.back()) == Word::Number;
+}
+
 /// Is there a way out of the function in a statement?
 bool returns(const Stmt *S) {
   if (!S || isa<LambdaExpr>(S))
@@ -111,6 +147,28 @@ bool Locations::isGiven(const DeclRefExpr &Ref) const {
 bool Locations::isGivenNumber(const Expr &E) const {
   const auto *Ref = dyn_cast<DeclRefExpr>(E.IgnoreParenCasts());
   return Ref && isGiven(*Ref);
+}
+
+/// Does a pointer lead to what is the running thread's, because it is in
+/// thread-local storage or an event loop handed it over?
+bool Locations::isOwnPointer(const Expr *Pointer, unsigned Steps) const {
+  const Expr *Plain = Pointer->IgnoreParenCasts();
+  if (const auto *M = dyn_cast<MemberExpr>(Plain))
+    return isEventData(*M);
+  if (const auto *Call = dyn_cast<CallExpr>(Plain))
+    return Call->getDirectCallee() && returnsOwn(*Call->getDirectCallee());
+  const auto *Ref = dyn_cast<DeclRefExpr>(Plain);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!V || !V->getType()->isPointerType())
+    return false;
+  if (V->getTLSKind() != VarDecl::TLS_None)
+    return true;
+  auto Found =
+      Locals ? Locals->Locals.find(V) : decltype(Locals->Locals.find(V))();
+  return Locals && Found != Locals->Locals.end() && Steps < MaxOwnSteps &&
+         !isa<ParmVarDecl>(V) && !Found->second.escapes() &&
+         Found->second.Values.size() == 1 &&
+         isOwnPointer(Found->second.Values.front(), Steps + 1);
 }
 
 /// Is the index made of what only the running thread has (a number in
@@ -154,7 +212,9 @@ IndexOrigin Locations::originOf(const Expr *Index) const {
         Found = IndexOrigin::Given;
     } else if (const auto *M = dyn_cast<MemberExpr>(S)) {
       if (const ValueDecl *D = M->getMemberDecl();
-          D->getIdentifier() && numbersThread(D->getName()))
+          D->getIdentifier() && (numbersThread(D->getName()) ||
+                                 (M->isArrow() && isNumbered(D->getName()) &&
+                                  isOwnPointer(M->getBase()))))
         return IndexOrigin::OwnThread;
     }
     for (const Stmt *Child : S->children())

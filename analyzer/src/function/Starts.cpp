@@ -103,6 +103,7 @@ void Body::start(const FunctionDecl *Entry, StringRef Api, bool Many,
     return;
   addStart(Unit.symbol(*Entry), Api, Many, Where);
   Started.push_back(Entry->getCanonicalDecl());
+  Known.elements().Started.insert(Entry->getCanonicalDecl());
 }
 
 /// The functions that an expression may choose.
@@ -204,7 +205,11 @@ bool Body::starts(const CallExpr &C) {
   }
   start(Run, Name, Row->Many, C.getExprLoc());
   // What is handed to a library's template is not called here.
-  return Run && !HasThis && Known.of(*F).IsLibrary;
+  if (!Run || HasThis || !Known.of(*F).IsLibrary)
+    return false;
+  for (const Expr *Arg : C.arguments())
+    escapes(Arg);
+  return true;
 }
 
 void Body::regions(const OMPExecutableDirective &D) {

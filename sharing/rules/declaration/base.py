@@ -41,8 +41,9 @@ class SourceContext:
     """What rules may know besides the program.
 
     ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record
-    (by key), ``changed_by_threads`` whether threads of which several run at once write it under no lock, ``often``
-    whether such threads run a function (by symbol) often.  ``macro`` is the project's own alignment macro, "" none.
+    (by key), ``changed_by_threads`` whether threads of which several run at once write it under no lock,
+    ``changed_at_once`` whether any threads do, main as well, ``often`` whether such threads run a function (by symbol)
+    often.  ``macro`` is the project's own alignment macro, "" none.
     """
 
     line_size: int
@@ -51,6 +52,7 @@ class SourceContext:
     uses: Uses
     heat: Callable[[str, int], Heat] = no_heat
     changed_by_threads: Callable[[str, int], bool] = no_threads
+    changed_at_once: Callable[[str, int], bool] = no_threads
     often: Callable[[str], bool] = seldom
     macro: str = ""
 

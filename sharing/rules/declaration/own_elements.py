@@ -45,7 +45,8 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
-    """A function, or an element of an array at an index that is not constant, that is handed to a function.
+    """What is handed to a function: a function, an element of an array at an index that is not constant, or a record
+    of the running thread.
 
     ``callee`` is "" where that is called through a pointer; ``loops`` are around the call.
     """
@@ -64,6 +65,7 @@ def own_elements(program: Program, ctx: SourceContext) -> Iterator[Elements]:
     arguments = tuple(_arguments(program))
     yield from _at_own_index(program, ctx)
     yield from _reached_from_own_index(program, ctx, arguments)
+    yield from _behind_own_pointer(program, ctx, arguments)
     yield from _handed_to_threads(program, ctx, arguments)
     yield from _dealt_out(program, ctx)
     yield from _given_out(program, ctx, arguments)
@@ -75,7 +77,7 @@ def _arguments(program: Program) -> Iterator[_Argument]:
         function = defined.facts
         for at in range(0, len(function.args) - width + 1, width):
             call, number, kind, value, _, stride = function.args[at : at + width]
-            if call >= 0 and (stride or kind == Passed.FUNCTION):
+            if call >= 0 and (stride or kind in (Passed.FUNCTION, Passed.OWN)):
                 callee, *_, loops, _, _, _ = function.calls[call * call_width : (call + 1) * call_width]
                 name = program.symbol(defined.unit, callee) if callee >= 0 else ""
                 yield _Argument(defined, name, number, kind, value, stride, loops)
@@ -119,6 +121,25 @@ def _reached_from_own_index(
             size = record.facts.size
             behind = tuple(u for u in ctx.uses.of_record(key) if not u.new and not u.indexed and u.offset < size)
             if behind:
+                yield Elements(shown_name(record.facts), key, record, behind)
+
+
+def _behind_own_pointer(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
+    """Elements of arrays to which a pointer of the running thread leads: thread-local, or of an event of its loop."""
+    in_arrays = _handed_elements(program, arguments) | {record.facts.key for record in _of_arrays(program)}
+    of_a_thread = {
+        record.facts.key
+        for one in arguments
+        if one.kind == Passed.OWN and (record := program.record(one.within.unit, one.value)) is not None
+    }
+    for key, record in program.records.items():
+        size = record.facts.size
+        uses = tuple(use for use in ctx.uses.of_record(key) if not use.new)
+        if key not in of_a_thread and not any(use.own and not use.stride for use in uses):
+            continue
+        if key in in_arrays or any(use.stride == size for use in uses):
+            behind = tuple(use for use in uses if not use.indexed and use.offset < size)
+            if any(use.writes and not use.atomic and ctx.changed_at_once(key, use.offset) for use in behind):
                 yield Elements(shown_name(record.facts), key, record, behind)
 
 

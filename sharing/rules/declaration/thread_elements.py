@@ -4,8 +4,9 @@ What it does: finds an array of records that threads use apart from each other, 
 that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both
 busy, beyond what makes and ends objects of the type.  An element is a thread's own where its index is the number of
 the running thread, where its address is handed to a thread as it starts, where a function that runs on several
-threads at once is handed one after the other, or where addresses of elements are given out one by one and several
-threads change what they got without a lock.  So is what a pointer to an element at the thread's number leads to, where
+threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of a thread's
+loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and several threads
+change what they got without a lock.  So is what a pointer to an element at the thread's number leads to, where
 it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index, are locked apart in order
 to be used apart; so are those with a word that is changed with the memory order of taking a lock and again with that of
 giving it back.  And it finds records below a line that one function allocates one after the other, of which each thread
