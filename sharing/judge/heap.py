@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sharing.judge import positions
 from sharing.judge.passes import Passes, Profiled, sites_and_locks
+from sharing.judge.severitylimit import BEHIND_POINTERS, ONE_FOR_ALL
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
@@ -30,8 +31,6 @@ from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 
 MOST = Severity.MEDIUM  # who else has the pointer is not known
-MOST_BESIDE_LOCK = Severity.LOW  # of records: who does without the lock what others do under it is not certain
-
 
 Rows = npt.NDArray[np.bool_]
 Choice = Callable[[Image, Accesses, Knowledge], Rows]
@@ -96,7 +95,7 @@ def of_records(
     joined = _passes_on(profiled, found.image, _synchronised) if found is not None else None
     if found is None or joined is None:
         return None
-    any_two = joined.context(*lines)
+    any_two = dataclasses.replace(joined.context(*lines), of_any=BEHIND_POINTERS)
     of_two_kinds = dataclasses.replace(any_two, concurrent=kinds_apart(passes.calls))
     apart = _Apart(passes, told, found)
     said = {_pair(draft) for draft in known.drafts} if known is not None else set()
@@ -196,12 +195,9 @@ def _shared_by_intent(draft: Draft) -> bool:
 
 
 def _of_any(draft: Draft) -> Draft:
-    most = MOST_BESIDE_LOCK if any(actor.is_lock for actor in draft.actors[:2]) else MOST
-    return dataclasses.replace(
-        draft,
-        severity=min(draft.severity, most, key=lambda severity: severity.rank),
-        evidence=(*draft.evidence, "one object stands for all of this type: that threads use one is not certain"),
-    )
+    if any(ONE_FOR_ALL in said for said in draft.evidence):
+        return draft
+    return dataclasses.replace(draft, evidence=(*draft.evidence, ONE_FOR_ALL))
 
 
 def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
+from sharing.judge.severitylimit import IN_SOURCE
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import Confidence
@@ -81,6 +82,7 @@ class Profiled(msgspec.Struct, frozen=True):
             # Of source whoever checks it says that threads run it.
             0 if image.origins else sum(1 << i for i, r in enumerate(calls.roots) if r.function < 0),
             sum(1 << i for i, r in enumerate(calls.roots) if r.is_perhaps_many),
+            IN_SOURCE if image.origins else None,
         )
 
 

@@ -11,10 +11,16 @@ from collections.abc import Iterable
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor
-from sharing.rules.line.base import Context, Draft
+from sharing.rules.line.base import Context, Draft, Most
 from sharing.rules.meeting import UNKNOWN, limit_of_pair
 
-ONE_FOR_ALL = "one object stands for all of this type: that threads lock one often and use it is not certain"
+ONE_FOR_ALL = "one object stands for all of this type: that threads use one is not certain"
+
+# What one object that stands for all of its type bears.  Of a lock there may be many, with few users each.  Debug
+# information says which record code uses and not whose, and who does without the lock what others do under it is not
+# certain there.
+IN_SOURCE = Most(Severity.CRITICAL, Severity.MEDIUM)
+BEHIND_POINTERS = Most(Severity.MEDIUM, Severity.LOW)
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -50,11 +56,8 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     """
     pair = actors[0], actors[min(1, len(actors) - 1)]
     most, why = limit_of_pair(*pair, ctx)
-    if most.rank > Severity.MEDIUM.rank and _of_some_object(*pair):
-        return Severity.MEDIUM, ONE_FOR_ALL
+    if ctx.of_any is not None and all(actor.section == ALLOCATED for actor in pair) and pair[0].span != pair[1].span:
+        of_any = ctx.of_any.beside_lock if any(actor.is_lock for actor in pair) else ctx.of_any.of_two
+        if most.rank > of_any.rank:
+            return of_any, ONE_FOR_ALL
     return most, why
-
-
-def _of_some_object(a: Actor, b: Actor) -> bool:
-    """A lock and what stands beside it in a record on the heap, of which there may be many with few users each."""
-    return a.section == b.section == ALLOCATED and (a.is_lock or b.is_lock) and a.span != b.span

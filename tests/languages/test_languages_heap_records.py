@@ -38,7 +38,7 @@ int main(void) {
     pthread_create(&two, 0, consume, 0);
     pthread_join(one, 0);
     pthread_join(two, 0);
-    return pool->in == pool->out;
+    return &pool->in == (void *)&pool->out;
 }
 """
 PLAIN = {
@@ -122,3 +122,20 @@ def test_an_element_of_an_array_is_known_by_its_type_alone(tmp_path: Path, level
     (finding,) = found(tmp_path, level, ALLOCATION="calloc(8, sizeof *pool)")
     assert any("one object stands for all" in e.text for e in finding.evidence)
     assert not any("made by calloc" in e.text for e in finding.evidence)
+
+
+def test_of_an_object_that_is_known_a_lock_is_not_said_to_be_of_any(tmp_path: Path, level: str) -> None:
+    """One of the two threads takes a lock, the other one counts beside it."""
+    locks = "pthread_mutex_lock((void *)&(counter)) + pthread_mutex_unlock((void *)&(counter))"
+    counts = "__atomic_fetch_add((long *)&(counter), 1, __ATOMIC_RELAXED)"
+    kind = "__builtin_types_compatible_p(__typeof__(counter), long)"
+    update = f"__builtin_choose_expr({kind}, {counts}, {locks})"
+    (finding,) = found(tmp_path, level, MEMBERS="pthread_mutex_t in; long out;", UPDATE=update)
+    assert {p.name for p in finding.participants[:2]} == {"struct pool.in", "struct pool.out"}
+    assert finding.severity is Severity.MEDIUM
+    assert not any("stands for all" in e.text for e in finding.evidence)
+    (any_one,) = found(
+        tmp_path, level, MEMBERS="pthread_mutex_t in; long out;", UPDATE=update, ALLOCATION="calloc(8, 99)"
+    )
+    assert any_one.severity is Severity.LOW
+    assert sum("one object stands for all" in e.text for e in any_one.evidence) == 1

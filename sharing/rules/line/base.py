@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count, named
@@ -25,6 +26,13 @@ class Span(Enum):
     WINDOW = "window"
 
 
+class Most(NamedTuple):
+    """How severe a finding about two of a record on the heap is at most, and about a lock and what stands beside it."""
+
+    of_two: Severity
+    beside_lock: Severity
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What rules may know besides the line.
@@ -32,7 +40,8 @@ class Context:
     ``concurrent`` says whether code under two root masks can run at the same time, ``thread_mask`` which roots are
     thread entries seen in the program (not main, not "anything exported"), ``anybody`` those of threads that start
     elsewhere, ``perhaps_many`` those of threads of which nothing that was seen starts a second one, ``root_names`` what
-    a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.
+    a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.  ``of_any`` is what may be said
+    of records on the heap where one object stands for all of its type; None where each object is known.
     """
 
     line_size: int
@@ -44,6 +53,7 @@ class Context:
     shift_step: Callable[[Actor, Actor], int]
     anybody: int = 0
     perhaps_many: int = 0
+    of_any: Most | None = None
 
 
 @dataclass(frozen=True, slots=True)
