@@ -141,6 +141,11 @@ class _Search:
             self._given[function, row[4]].append((row[0], row[2]))
         self._stored: tuple[Table, Table] | None = None  # keys of what functions store behind arguments, and not zero
         self._by_callee: Rows | None = None  # calls in the order of what they call
+        asked = {f for (f, _), found in self._rows.items() if any(value & _IF_TAIL_CALLS_TAKE for *_, value in found)}
+        tails = image.calls[(image.calls["tail"] != 0) & among(image.calls["function"], sorted(asked))]
+        self._tails: dict[int, list[int]] = defaultdict(list)  # tail calls by function row
+        for function, ip in zip(tails["function"].tolist(), tails["ip"].tolist(), strict=True):
+            self._tails[function].append(ip)
         self._leaves: dict[int, list[Word]] = {}  # by function row
         held: dict[int, list[Word]] = defaultdict(list)
         for function, word in self._rows:
@@ -168,8 +173,7 @@ class _Search:
         rows = self._pieces(function, word, ZeroRange.LEAVES)
         if not rows or not all(value & _IF_TAIL_CALLS_TAKE for *_, value in rows):
             return bool(rows)
-        calls = self._image.calls
-        tails = calls["ip"][(calls["function"] == function) & (calls["tail"] != 0)].tolist()
+        tails = self._tails.get(function, ())
         return bool(tails) and all(self._takes(ip, function, word) for ip in tails)
 
     def _takes(self, ip: int, function: int, word: Word) -> bool:
