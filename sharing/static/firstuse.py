@@ -2,7 +2,8 @@
 
 Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` and ``if (first) { first = 0; prepare(); }`` are
 the usual forms, with a lock and a second look inside where several threads can come there, or with a compare-and-swap
-in place of the store.  Flags that know more states have a number for the last one, ``if (state != DONE) { ... }``: that
+in place of the store.  Of one that is set in the end, ``if (!stopping) serve();``, only the code that sets it is meant.
+Flags that know more states have a number for the last one, ``if (state != DONE) { ... }``: that
 code sets others before it.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import mirrors
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
 from sharing.static import numbers
 from sharing.static.callees import functions_called
@@ -27,6 +28,9 @@ _CHANGES = (AccessKind.STORE, AccessKind.RMW, AccessKind.ADDRESS)
 _ASIDE = FunctionFlag.INIT | FunctionFlag.COLD
 _FROM_OUTSIDE = FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN
 MAX_NUMBERS = 4  # with which one variable is compared, and to which it is set: of more it is a state that goes on
+SET_BY_CALLS = (
+    3  # from a test of a variable to the function that sets it: a look without a lock, what takes it, what sets
+)
 MAX_PIECES = 64  # of code of one function behind a variable; in more nothing is compared
 MAX_COMPARED = 1 << 21  # pairs of such a piece and a place that sets the variable, far more than any program has
 MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so many
@@ -94,7 +98,7 @@ def _finished_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, 
     undoes = ~there | (before & ~_while_zero(image, sites[site], variable, decides, before))
     once = np.bincount(variable[decides], minlength=len(variables)) > 0
     once[variable[undoes]] = False
-    result: Bools = once[of_range]
+    result: Bools = once[of_range] & _set_there(image, guarded, ranges, of_range, (site[decides], variable[decides]))
     return result
 
 
@@ -132,7 +136,10 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     if not clears and (undoes & there).any():
         undoes[_while_zero(image, sites[site], variable, decides & ~undoes, undoes & there)] = False
     once[variable[undoes]] = False
-    result: Bools = once[of_range]
+    # Where nothing stores it, whoever is handed its address does; else an address may be no more than a base of others.
+    by_store = np.bincount(variable[decides & stored], minlength=len(variables)) > 0
+    decides &= stored | ~by_store[variable]
+    result: Bools = once[of_range] & _set_there(image, guarded, ranges, of_range, (site[decides], variable[decides]))
     return result
 
 
@@ -213,6 +220,53 @@ class _Guarded:
         keys = self._keys(ips, variable)
         inside: Bools = np.searchsorted(self._begins, keys, "right") > np.searchsorted(self._ends, keys, "right")
         return inside
+
+
+def _set_there(image: Image, guarded: _Guarded, ranges: Table, of_range: Rows, sets: tuple[Rows, Rows]) -> Bools:
+    """Ranges of functions that change the variable themselves, or as a rule call there what does.
+
+    ``sets``: pairs of a row of the sites and the variable that it changes.  What other functions do until then,
+    ``if (!stopping) serve();``, they may do any number of times.
+    """
+    calls = image.calls
+    own = _variable_and_function(of_range, ranges["function"])
+    found = distinct(_variable_and_function(sets[1], image.sites["function"][sets[0]]))
+    called = functions_called(image)
+    order = np.argsort(called, kind="stable")
+    fresh = found
+    for _ in range(SET_BY_CALLS):
+        function, variable = (fresh & 0xFFFFFFFF) - 1, fresh >> 32
+        first, last = (np.searchsorted(called[order], function, side) for side in ("left", "right"))
+        count = np.where(function >= 0, last - first, 0)
+        if not count.any() or int(count.sum()) > MAX_PAIRS:
+            break
+        call = order[np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))]
+        of_call = np.repeat(variable, count)
+        behind = guarded.hold(calls["ip"][call], of_call)
+        call, of_call = call[behind], of_call[behind]
+        keys = _variable_and_function(of_call, calls["function"][call])
+        rarity = calls["rarity"][call].astype(np.int64)
+        as_a_rule = rarity - _least_behind(image, ranges, own, keys) <= numbers.EACH_TIME
+        fresh = distinct(keys[as_a_rule])
+        fresh = fresh[~among(fresh, found)]
+        found = union(found, fresh)
+    result: Bools = among(own, found)
+    return result
+
+
+def _least_behind(image: Image, ranges: Table, own: Rows, keys: Rows) -> Rows:
+    """The rarity of what a function does most often behind a variable; ``own`` and ``keys`` say which are meant."""
+    pieces = np.flatnonzero(among(own, keys))
+    wanted, least = np.unique(own[pieces], return_inverse=True)
+    result = np.full(len(wanted), np.iinfo(np.uint8).max, np.int64)
+    for rows in (image.sites, image.calls):
+        first, last = (np.searchsorted(rows["ip"], ranges[side][pieces]) for side in ("begin", "end"))
+        some = first < last
+        rarity = np.append(rows["rarity"].astype(np.int64), 0)
+        edges = np.column_stack([first[some], last[some]]).ravel()
+        np.minimum.at(result, least[some], np.minimum.reduceat(rarity, edges)[::2] if len(edges) else edges)
+    found: Rows = result[np.searchsorted(wanted, keys)]
+    return found
 
 
 def _called_from(

@@ -58,7 +58,7 @@ BOUNDS = {
 # Rounds of a fixpoint that settles before: the last ones change nothing.
 FIXPOINTS = {
     "history": "SETTLING",
-    "static": "ROUNDS TAKEN_ROUNDS TRIM_ROUNDS",
+    "static": "ROUNDS SET_BY_CALLS TAKEN_ROUNDS TRIM_ROUNDS",
 }
 # How exactly a chance or a spread is computed, and where its random numbers start.
 EXACTNESS = {

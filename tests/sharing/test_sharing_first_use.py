@@ -100,6 +100,27 @@ int main(int n, char **v) {
   return 0;
 }
 """
+# What is done until another function, or one that is seldom called from there, says that it is over.
+UNTIL = """
+#include <stdlib.h>
+enum { DONE = 7 };
+volatile long seen_served, seen_handled, seen_stopped, seen_worked, seen_finished;
+static int stopping, state;
+__attribute__((noinline)) void stop(void) { if (!stopping) { seen_stopped++; stopping = 1; } }
+__attribute__((noinline)) void serve(void) { if (!stopping) seen_served++; }
+__attribute__((noinline)) void handle(int n) {
+  if (!stopping) {
+    seen_handled++;
+    if (rand() == n && rand() == 5 && rand() == 6 && rand() == 7) stop();
+  }
+}
+__attribute__((noinline)) void finish(void) { if (state != DONE) { seen_finished++; state = DONE; } }
+__attribute__((noinline)) void work(void) { if (state != DONE) seen_worked++; }
+int main(int n, char **v) {
+  while (n--) { serve(); handle(n); work(); if (n == 7) stop(); if (n == 9) finish(); }
+  return 0;
+}
+"""
 # Loops that ask a variable each time around.
 LOOPS = """
 #include <stdlib.h>
@@ -230,6 +251,23 @@ def test_source_says_the_same_of_loops(tmp_path: Path) -> None:
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == {"seen_set"}
 
 
+@pytest.mark.parametrize(("tool", "level"), [c for c in COMPILERS[:-1] if c != ("clang-19", "-O0")])
+def test_what_others_do_until_it_is_set_is_done_often(compiled: Compile, tool: str, level: str) -> None:
+    (image,) = read_images(str(compiled(tool, "c", UNTIL, level)), types=False)
+    found = rarities(with_rarity(image))
+    assert found.keys() == {"seen_served", "seen_handled", "seen_stopped", "seen_worked", "seen_finished"}
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == {"seen_stopped", "seen_finished"}
+
+
+def test_source_says_the_same_of_what_others_do(tmp_path: Path) -> None:
+    source = tmp_path / "until.c"
+    source.write_text(UNTIL.replace("state != DONE", "!state"))
+    options = CheckOptions(facts=FactsRequest(sources=(str(source),)), assume_threads=True)
+    ((_, image),) = images(read_program(options), options, default_knowledge())
+    found = rarities(with_rarity(image))
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == {"seen_stopped", "seen_finished"}
+
+
 def test_a_program_without_such_code_has_no_ranges() -> None:
     b = Builder()
     b.variable("count", 8)
@@ -248,7 +286,11 @@ def image_with(*, exported: bool = False, cleared_by: FunctionFlag | None = None
     image = b.image()
     ranges = np.zeros(1, ZERO_RANGE_DTYPE)
     ranges["variable"], ranges["size"], ranges["what"] = image.variables["address"], 4, ZeroRange.IS_ZERO
-    ranges["begin"], ranges["end"] = image.calls["ip"], image.calls["ip"] + 1
+    ranges["begin"], ranges["end"], ranges["function"] = (
+        image.calls["ip"],
+        image.calls["ip"] + 1,
+        image.calls["function"],
+    )
     return dataclasses.replace(image, zero_ranges=ranges)
 
 
