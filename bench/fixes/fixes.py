@@ -36,6 +36,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One commit, the names of the data that it separated, and the units in which that data is seen.
 
+    A unit with ``*`` is all files of that pattern; those of a pattern after ``!`` are left out.
     A finding that names one of ``names`` (variables, records or members) is about the repair; where it separated these
     from each other (``together``), one that names all of them.  Where other bytes of the same records share lines as
     well, of one of ``rules`` alone, and none that names one of ``others``.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.clones import clone_of
 from bench.fixes.fixes import Fix, Recipe
-from bench.fixes.trees import extract, flags
+from bench.fixes.trees import extract, flags, units_of
 from linemate.options import CheckOptions, FactsRequest
 from linemate.pipeline import check_program
 from linemate.source import read_program
@@ -85,7 +85,8 @@ def _side(
     tree = work / fix.name
     shutil.rmtree(tree, ignore_errors=True)
     recipe = recipes[fix.recipe]
-    folders = dict.fromkeys((*recipe.paths, *(str(Path(unit).parent) for unit in units)))
+    named = (str(Path(unit).parent) for unit in units if not unit.startswith("!"))
+    folders = dict.fromkeys((*recipe.paths, *named))
     extract(clone_of(clones, fix.project), revision, tuple(folders), tree)
     words = [*(word.replace("@", str(tree)) for word in fix.flags), *flags(recipe, tree)]
     for other, at in recipe.needs.items():
@@ -95,7 +96,7 @@ def _side(
             extract(clone_of(clones, project), commit, recipes[other].paths, beside)
         words += flags(recipes[other], beside)
     started = time.monotonic()
-    request = FactsRequest(sources=tuple(str(tree / unit) for unit in units), flags=tuple(words))
+    request = FactsRequest(sources=tuple(str(tree / unit) for unit in units_of(tree, units)), flags=tuple(words))
     least = Severity.NOTE if fix.true_sharing else Severity.LOW
     options = CheckOptions(facts=request, line_size=fix.line_size or None, min_severity=least, edits=False)
     try:

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 
 from bench.clones import git
@@ -31,6 +32,18 @@ def extract(clone: Path, revision: str, paths: tuple[str, ...], into: Path) -> N
     archive = git(clone, "archive", "--worktree-attributes", "--format=tar", revision, "--", *listed, ":(exclude)*.o")
     # GNU tar writes nothing outside of the folder, whatever the archive names.
     subprocess.run(["tar", "-x", "-C", str(into)], input=archive, check=True)
+
+
+def units_of(tree: Path, units: tuple[str, ...]) -> tuple[str, ...]:
+    """The units below ``tree`` that are named, or match a pattern; none that matches one after ``!``."""
+    without = tuple(one[1:] for one in units if one.startswith("!"))
+    found: dict[str, None] = {}
+    for unit in units:
+        if unit.startswith("!"):
+            continue
+        matching = sorted(str(file.relative_to(tree)) for file in tree.glob(unit)) if "*" in unit else [unit]
+        found.update(dict.fromkeys(one for one in matching if not any(fnmatch(one, other) for other in without)))
+    return tuple(found)
 
 
 def flags(recipe: Recipe, tree: Path) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from bench.fixes.fixes import Fix, Recipe
 from bench.fixes.outcome import Outcome, Side, side_of
 from bench.fixes.page import page
-from bench.fixes.trees import flags
+from bench.fixes.trees import flags, units_of
 from sharing.model.finding import Severity
 from tests.builders.report import REPORT
 
@@ -98,3 +98,11 @@ def test_a_finding_counts_by_its_names_its_rule_and_what_it_is_not_about() -> No
     assert about(rules=("hot-lock-shares-line",)) == 1
     assert about(rules=("two-locks-one-line",)) == 0
     assert about(without=frozenset({"m_mutex"})) == 0
+
+
+def test_units_are_named_or_all_of_a_pattern_but_those_left_out(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for name in ("b.c", "a.c", "a_test.c", "a.h"):
+        (tmp_path / "lib" / name).write_text("")
+    assert units_of(tmp_path, ("lib/b.c", "lib/*.c", "!*_test.c")) == ("lib/b.c", "lib/a.c")
+    assert units_of(tmp_path, ("lib/gone.c",)) == ("lib/gone.c",)
