@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
@@ -17,6 +19,7 @@ from sharing.model.facts import (
     FunctionFacts,
     MemoryOrder,
     Passed,
+    RecordBits,
     RecordFacts,
     TypeTree,
 )
@@ -168,16 +171,10 @@ def _handed_elements(program: Program, arguments: tuple[_Argument, ...]) -> set[
     return found
 
 
-def _element_records(program: Program, unit: int, tree: TypeTree, depth: int = 0) -> Iterator[Defined[RecordFacts]]:
+def _element_records(program: Program, unit: int, tree: TypeTree) -> Iterator[Defined[RecordFacts]]:
     """Records that arrays in a type are made of."""
-    inner, _ = element(tree)
-    record = record_of(program, unit, inner)
-    if record is None or depth > MAX_DEPTH:
-        return
-    if inner is not core(tree):
+    for record, _ in _elements_at(program, unit, tree):
         yield record
-    for member in record.facts.members:
-        yield from _element_records(program, record.unit, member.type, depth + 1)
 
 
 def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
@@ -241,12 +238,61 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
         name = shown_name(record.facts)
         if any(use.locks and (use.stride == size or key in passed | few) for use in uses):
             yield Elements(name, key, record, uses, locked=True)
+        elif inner := _locked_members(program, ctx, record) if key in passed | few else ():
+            yield Elements(name, key, record, (*uses, *inner), locked=True)
         elif key in passed | few and (words := _made_by_hand(uses)):
             yield Elements(name, key, record, tuple(use for use in uses if use.offset in words), locked=True)
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
             own = tuple(use for use in uses if not use.indexed)
             if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
                 yield Elements(name, key, record, own)
+
+
+def _locked_members(program: Program, ctx: SourceContext, record: Defined[RecordFacts]) -> tuple[Use, ...]:
+    """What its members' own functions do with these, where they lock there."""
+    inner = tuple(_of_members(program, ctx, record))
+    return inner if any(use.locks for use in inner) else ()
+
+
+def _of_members(
+    program: Program, ctx: SourceContext, record: Defined[RecordFacts], at: int = 0, depth: int = 0
+) -> Iterator[Use]:
+    """What functions of the types of its members and bases do with these, from the start of the record.
+
+    Other objects may be of these types as well, so that loops say nothing: the heat of the elements does.
+    """
+    for member in record.facts.members if depth <= MAX_DEPTH else ():
+        inner = record_of(program, record.unit, member.type)
+        if inner is None or inner.facts.bits & RecordBits.SYSTEM or member.offset_bits < 0:
+            continue
+        start = at + member.offset_bits // 8
+        for use in ctx.uses.of_record(inner.facts.key):
+            if not use.new and not use.stride and use.offset < inner.facts.size:
+                yield msgspec.structs.replace(use, offset=start + use.offset, loop_depth=0)
+        yield from _of_members(program, ctx, inner, start, depth + 1)
+
+
+def array_places(program: Program) -> dict[str, list[tuple[str, int]]]:
+    """By the key of a record: the variables of which it is an element, and where in these the first element is."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for identity, defined in program.variables.items():
+        for record, at in _elements_at(program, defined.unit, defined.facts.type):
+            found.setdefault(record.facts.key, []).append((identity, at))
+    return found
+
+
+def _elements_at(
+    program: Program, unit: int, tree: TypeTree, at: int = 0, depth: int = 0
+) -> Iterator[tuple[Defined[RecordFacts], int]]:
+    """Records that arrays in a type are made of, with where the first of each begins."""
+    inner, _ = element(tree)
+    record = record_of(program, unit, inner)
+    if record is None or depth > MAX_DEPTH:
+        return
+    if inner is not core(tree):
+        yield record, at
+    for member in record.facts.members:
+        yield from _elements_at(program, record.unit, member.type, at + max(member.offset_bits, 0) // 8, depth + 1)
 
 
 def _made_by_hand(uses: tuple[Use, ...]) -> set[int]:

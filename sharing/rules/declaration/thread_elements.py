@@ -6,11 +6,11 @@ busy, beyond what makes and ends objects of the type.  An element is a thread's 
 the running thread, where its address is handed to a thread as it starts, where a function that runs on several
 threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of a thread's
 loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and several threads
-change what they got without a lock.  So is what a pointer to an element at the thread's number leads to, where
-it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index, are locked apart in order
-to be used apart; so are those with a word that is changed with the memory order of taking a lock and again with that of
-giving it back.  And it finds records below a line that one function allocates one after the other, of which each thread
-changes the one that the pointer at its number leads to.
+change what they got without a lock.  So is what a pointer to an element at the thread's number leads to, where it is
+returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by functions of their class
+or of a member's, are locked apart in order to be used apart; so are those with a word that is changed with the memory
+order of taking a lock and again with that of giving it back.  And it finds records below a line that one function
+allocates one after the other, of which each thread changes the one that the pointer at its number leads to.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -48,7 +48,7 @@ from sharing.rules.declaration.base import (
     wrapper,
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
-from sharing.rules.declaration.own_elements import Elements, own_elements
+from sharing.rules.declaration.own_elements import Elements, array_places, own_elements
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
 from sharing.source.uses import Use
@@ -62,13 +62,14 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     seen: set[str] = set()
     allocators = dict((*_in_vectors(program, ctx.line_size), *_allocators(program, ctx.line_size)))
     off_lines = {*allocators, *_in_records(program, ctx.line_size)}
+    places = array_places(program)
     for found in own_elements(program, ctx):
         key, size = found.record.facts.key, found.record.facts.size
         if key in seen or size <= 0:
             continue
         if size % ctx.line_size == 0 and (found.identity in program.variables or key not in off_lines):
             continue
-        met = _meeting(program, found, size, ctx)
+        met = _meeting(program, found, size, places.get(key, []), ctx)
         if met is not None:
             seen.add(key)
             yield _draft(program, ctx, found, *met, allocators.get(key, ""))
@@ -129,8 +130,14 @@ def _in_records(program: Program, line_size: int) -> Iterator[str]:
                 yield record.facts.key
 
 
-def _meeting(program: Program, found: Elements, size: int, ctx: SourceContext) -> tuple[Use, Use] | None:
-    """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing."""
+def _meeting(
+    program: Program, found: Elements, size: int, places: list[tuple[str, int]], ctx: SourceContext
+) -> tuple[Use, Use] | None:
+    """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing.
+
+    What a pointer to an element does makes the variable busy at ``places`` where it is known to be one of its elements.
+    """
+    where = ((found.identity, 0), *(places if found.identity == found.record.facts.key else ()))
     busy = [
         use
         for use in found.uses
@@ -138,7 +145,7 @@ def _meeting(program: Program, found: Elements, size: int, ctx: SourceContext) -
         and not _makes_or_ends(use.function)
         and (
             use.loop_depth
-            or ctx.heat(found.identity, use.offset) is not Heat.COLD
+            or any(ctx.heat(identity, at + use.offset) is not Heat.COLD for identity, at in where)
             or (_of_system(found) and use.locks and _runs_often(program, use.function, ctx))
         )
     ]
