@@ -56,6 +56,13 @@ class Mirrors:
         """A number of the outermost loop around each of these blocks, which are in loops."""
         return np.searchsorted(self._heads, _key(function, order), "right").astype(np.int64)
 
+    def loops(self, rows: Table) -> npt.NDArray[np.int64]:
+        """The outermost loop around each row that is in one, as a number that no other function's has."""
+        found: npt.NDArray[np.int64] = rows["function"].astype(np.int64) << 32 | self.loop(
+            rows["function"], rows["order"]
+        )
+        return found
+
 
 def in_loops(image: Image, rows: Table) -> npt.NDArray[np.uint8]:
     """How rarely each of these is come to in a round of the outermost loop around it, as ``rarity``."""

@@ -26,6 +26,7 @@ from sharing.static.everysite import every_site, with_sites
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
 from sharing.static.foreign import calls_that_sleep
+from sharing.static.optioncode import option_code
 from sharing.static.sections import within
 
 Bools = npt.NDArray[np.bool_]
@@ -40,9 +41,10 @@ class RareTable(msgspec.Struct, frozen=True):
     ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
     a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``environment`` reads
-    variables of the process.  In ``read_mostly_sections`` a kernel keeps what it declares to be hardly ever written.
-    ``administration`` are types of its tables of settings, of parameters, of what is shown of them and told of changes;
-    ``shown_by`` make files of a table that an administrator reads.
+    variables of the process, ``options`` tell the next option of a command line.  In ``read_mostly_sections`` a kernel
+    keeps what it declares to be hardly ever written.  ``administration`` are types of its tables of settings, of
+    parameters, of what is shown of them and told of changes; ``shown_by`` make files of a table that an administrator
+    reads.
     """
 
     never_return: frozenset[str]
@@ -59,6 +61,7 @@ class RareTable(msgspec.Struct, frozen=True):
     read_mostly_sections: frozenset[str]
     compares: frozenset[str]
     environment: frozenset[str]
+    options: frozenset[str]
     administration: frozenset[str]
     shown_by: frozenset[str]
 
@@ -73,7 +76,7 @@ def with_rarity(image: Image) -> Image:
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers, logs and administration, which are marked as cold;
-    4. what functions set that read options or the environment; 5. code behind a variable that it alone sets
+    4. what is set by options or the environment (``optioncode``); 5. code behind a variable that it alone sets
     (``firstuse``); 6. writes of data that is declared to be hardly ever written.
     """
     calls, sites = image.calls, every_site(image)
@@ -100,11 +103,10 @@ def with_rarity(image: Image) -> Image:
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
     seldom_sites |= _between(sites["ip"], ranges)
     seldom_calls |= _between(calls["ip"], ranges)
-    options = np.append(rarefunctions.readers_of_options(image, of(table.compares)), False)
-    options_set = options[sites["function"]] & (sites["kind"] == AccessKind.STORE)
-    asking = np.append(rarefunctions.callers_of(image, of(table.environment)), False)
-    options_set |= asking[sites["function"]] & (sites["kind"] == AccessKind.STORE) & ~in_loop(sites["loop_depth"])
-    seldom_sites |= options_set
+    told_by = of(table.compares), of(table.environment), of(table.options)
+    option_sites, option_calls = option_code(image, sites, *told_by)
+    seldom_sites |= option_sites
+    seldom_calls |= option_calls
     asked = np.append(logs.asked, False)
     seldom_sites |= asked[sites["function"]] & (sites["rarity"] > 0)
     seldom_calls |= asked[calls["function"]] & (calls["rarity"] > 0)

@@ -1,6 +1,6 @@
 """Functions that run once or as good as never by what they are for: what ends a program, signal handlers, logs.
 
-Owns which functions these are, and which only read options.  What that makes of the places in them, and of calls that
+Owns which functions these are.  What that makes of the places in them, and of calls that
 lead there, is ``rarecode``'s.
 """
 
@@ -34,26 +34,14 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools
     """
     callee = image.calls["callee"]
     makes = among(callee, formats)
-    writes = _calls_made(image, among(callee, logs)) > 0
-    writes |= _calls_made(image, np.append(writes, False)[functions_called(image)]) > 0
-    found = (_calls_made(image, makes & told) > 0) | ((_calls_made(image, makes) > 0) & writes)
-    always = _calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
+    writes = calls_made(image, among(callee, logs)) > 0
+    writes |= calls_made(image, np.append(writes, False)[functions_called(image)]) > 0
+    found = (calls_made(image, makes & told) > 0) | ((calls_made(image, makes) > 0) & writes)
+    always = calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
     return Logs(found & always, found & ~always)
 
 
-def readers_of_options(image: Image, compares: Addresses) -> Bools:
-    """Functions that compare a text with so many others that these are the names of options or of commands."""
-    found: Bools = _calls_made(image, among(image.calls["callee"], compares)) >= numbers.MANY_NAMES
-    return found
-
-
-def callers_of(image: Image, wanted: Addresses) -> Bools:
-    """Functions that make one of these calls."""
-    found: Bools = _calls_made(image, among(image.calls["callee"], wanted)) > 0
-    return found
-
-
-def _calls_made(image: Image, rows: Bools) -> Rows:
+def calls_made(image: Image, rows: Bools) -> Rows:
     """By function how many of these calls it makes."""
     callers = image.calls["function"][rows & (image.calls["function"] >= 0)]
     return np.bincount(callers, minlength=len(image.functions))

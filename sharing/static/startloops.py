@@ -42,11 +42,11 @@ def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
     mirrors = Mirrors(image)
     looped = np.flatnonzero(starts & in_loop(calls["loop_depth"]))
     looped = _with_other_arms(image, mirrors, looped, direct)
-    loops = _mostly(_loop(mirrors, calls[looped]), _in_round(mirrors, calls[looped]), numbers.EVERY_ROUND - 1)
+    loops = _mostly(mirrors.loops(calls[looped]), _in_round(mirrors, calls[looped]), numbers.EVERY_ROUND - 1)
 
     def seldom(rows: Table) -> Bools:
         inside = in_loop(rows["loop_depth"])
-        found: Bools = inside & among(_loop(mirrors, rows), loops)
+        found: Bools = inside & among(mirrors.loops(rows), loops)
         return found | (~inside & among(rows["function"], starters))
 
     sites = every_site(image)
@@ -79,7 +79,7 @@ def _with_other_arms(
     may = distinct(calls["function"][direct & ~in_loop(calls["loop_depth"])])
     others = among(functions_called(image), may) & (calls["function"] >= 0) & in_loop(calls["loop_depth"])
     more = np.flatnonzero(others)
-    more = more[among(_loop(mirrors, calls[more]), _loop(mirrors, calls[looped]))]
+    more = more[among(mirrors.loops(calls[more]), mirrors.loops(calls[looped]))]
     result: npt.NDArray[np.int64] = union(looped, more)
     return result
 
@@ -96,13 +96,6 @@ def _in_round(mirrors: Mirrors, rows: Table) -> npt.NDArray[np.uint8]:
     """Rarity in a round of the outermost loop around."""
     reached = mirrors.reached(rows["function"], rows["order"])
     result: npt.NDArray[np.uint8] = rows["rarity"] - np.minimum(reached, rows["rarity"]).astype(rows["rarity"].dtype)
-    return result
-
-
-def _loop(mirrors: Mirrors, rows: Table) -> npt.NDArray[np.int64]:
-    """The outermost loop around each row that is in one, as a number that no other function's has."""
-    number = mirrors.loop(rows["function"], rows["order"])
-    result: npt.NDArray[np.int64] = rows["function"].astype(np.int64) << 32 | number
     return result
 
 
