@@ -88,6 +88,10 @@ class FrequentUse(msgspec.Struct, frozen=True):
     far_writes: int = 0
     far_uses: int = 0
 
+    def unwritten(self) -> FrequentUse:
+        """The same of something that nobody writes any more."""
+        return msgspec.structs.replace(self, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
+
     @property
     def surely_written(self) -> bool:
         """Does the own loop of a thread write it each time around?"""
@@ -134,6 +138,7 @@ class Actor:
     write_guards: frozenset[str] = frozenset()  # the same for its writes alone: readers may be optimistic
     is_volatile: bool = False
     sized: bool = True  # False where the extent is inferred
+    room: int = 0  # bytes from the owner's begin to the next thing that code refers to: it is no larger
     stride: int = 0
     count: int = 1
     identity: str = ""  # see Participant.identity

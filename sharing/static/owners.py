@@ -6,9 +6,12 @@ Owns the reading of a row of the table of variables as words.  Which bytes are a
 from __future__ import annotations
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from sharing.basics.sourcepath import in_project
-from sharing.model.image import Image, VariableFlag
+from sharing.model.arrays import distinct
+from sharing.model.image import AccessKind, Image, VariableFlag
 from sharing.model.linkage import Languages
 from sharing.model.profile import Range
 from sharing.static.origins import source_text
@@ -31,6 +34,7 @@ class Owner(msgspec.Struct, frozen=True):
     section: str
     unit: int
     sized: bool
+    room: int
     identity: str
 
 
@@ -43,6 +47,7 @@ class Owners:
         self._section = {section.index: section.name for section in image.sections}
         self._languages = Languages(image)
         self._known: dict[int, Owner] = {}
+        self._marks: npt.NDArray[np.uint64] | None = None  # where anything that code refers to begins
 
     def name_of(self, address: int) -> str:
         """Display name of a static address: variable, or variable.member where the type is known."""
@@ -76,9 +81,20 @@ class Owners:
                 section=section,
                 unit=unit,
                 sized=not v["flags"] & _UNSIZED,
+                room=self._room(start + size) + size if v["flags"] & _UNSIZED else size,
                 identity=image.identities.get(start, ""),
             )
         return known
+
+    def _room(self, end: int) -> int:
+        """Bytes from here to the next thing of the section that code refers to, or to its end."""
+        if self._marks is None:
+            image = self._image
+            addresses = image.sites["target"][image.sites["kind"] == AccessKind.ADDRESS]
+            ends = np.array([section.end for section in image.sections], np.uint64)
+            self._marks = distinct(np.concatenate([image.variables["address"], addresses, ends]))
+        at = int(np.searchsorted(self._marks, np.uint64(end)))
+        return int(self._marks[at]) - end if at < len(self._marks) else 0
 
     def _alignment(self, type_row: int, declared_here: int, section: str) -> int:
         if section.startswith(".data..cacheline_aligned"):

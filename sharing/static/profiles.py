@@ -183,8 +183,7 @@ class Profiler:
         of_library = self._knowledge.is_library_data(owner.name, owner.language)
         if of_library and owner.language == "Rust":
             # Crates make their static data once, and grow it or hook in there; what they count is the program's.
-            writes = []
-            often = often and msgspec.structs.replace(often, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
+            writes, often = [], often and often.unwritten()
         write_guards = self._guards.of([at for at in piece.rows if self._columns.kind[at] in (STORE, RMW)])
         write_heat, read_heat, raised = self._limits.heats(writes, reads, often, guarded=bool(write_guards))
         part = lock if lock is not None else leaf
@@ -219,6 +218,7 @@ class Profiler:
             write_guards=write_guards,
             is_volatile=leaf is not None and leaf.is_volatile,
             sized=owner.sized,
+            room=owner.room,
             stride=part.stride if part is not None else 0,
             count=part.count if part is not None else 1,
         )

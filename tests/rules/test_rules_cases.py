@@ -72,6 +72,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         guards=frozenset(table.get("guards", ())),
         write_guards=frozenset(table.get("write_guards", ())),
         sized=table.get("sized", True),
+        room=table.get("room", 0),
         count=table.get("count", 1),
         stride=table.get("stride", 0),
         of_library=table.get("of_library", False),

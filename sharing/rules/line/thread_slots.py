@@ -22,6 +22,9 @@ thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or fr
 makes the element the thread's own: then it needs no further sign.  In a binary thread-local storage is seen within a
 function and what is inlined there, and in what a small function returns that does nothing else.
 
+Of a stripped binary nothing says how large an array is. Where more than 16 KiB behind its first element are named by no
+code, it is a table, as larger arrays with a size are.
+
 An array in which code of a binary changes a bit that it chooses by number (`bts`, `word |= 1 << n`) is a set of bits:
 its words are no thread's, unless the index is.
 """
@@ -73,12 +76,17 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(actor,),
             separate=(actor,),
             message=(
-                f"{array.name}: {array.text()}, {line.size // array.stride} per line, updated {index} by "
+                f"{array.name}: {array.text()}, {_on_line(line.size, array.stride)}, updated {index} by "
                 f"{who(array.writers)}, which several threads run: neighbouring elements take the line from each other"
             ),
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),
             score=actor.write_weight,
         )
+
+
+def _on_line(line_size: int, stride: int) -> str:
+    many = line_size // stride
+    return f"{many} per line" if many > 1 else "parts of 2 on a line"
 
 
 def _is_guarded(actor: Actor) -> bool:
@@ -105,7 +113,9 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
     name = (actor.array or actor.name) if inside else actor.owner
     # One record stands for those on the heap: an index says that there are several, not how many.
     if not actor.sized or (actor.section == ALLOCATED and stride >= end - start):
-        return _Array(name, writers, stride, 0)
+        # Nothing is said to be larger than it was seen to be, but memory that no code refers to is a table's.
+        is_table = not inside and actor.room > numbers.MAX_SLOTS_BYTES and not any(a.own for a in writers)
+        return None if is_table else _Array(name, writers, stride, 0)
     count = (end - start) // stride
     few = numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS and end - start <= numbers.MAX_SLOTS_BYTES
     return _Array(name, writers, stride, count) if few else None
