@@ -178,6 +178,7 @@ struct FunctionFacts {
   Rows Names;
   Rows ZeroTests;
   Rows Blocks;
+  int64_t Promises = 0; ///< alignment in bytes of the new memory it returns
 };
 
 /// A TypeTree, already written as JSON; owned by the UnitBuilder.

@@ -266,6 +266,7 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     names: tuple[int, ...] = ()  # symbols that it names, in the order of evaluation; own statics where declared, too
     zero_tests: tuple[int, ...] = ()
     blocks: tuple[int, ...] = ()  # those in which something happens and that a second order has elsewhere
+    promises: Align = 0  # alignment in bytes of the new memory that it returns on all ways, 0 not known
 
 
 # A type where it is used, as a small tree: [kind, name, size, align, inner, count].

@@ -15,6 +15,7 @@ from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, Recor
 from sharing.model.image import ALLOCATED, HEAP_ALIGNMENT, Section, SectionKind
 from sharing.source.emission import Contribution
 from sharing.source.program import Program
+from sharing.source.promises import allocated_alignment
 from sharing.source.types import TypeBuilder
 
 DATA_BASE = 0x1000_0000
@@ -101,11 +102,12 @@ def _with_instances(
     address = max([HEAP_BASE, *(round_up(s.end, GAP) + GAP for s in sections)])
     records: dict[str, int] = {}
     parts = _bases(program, instances)
+    promised = allocated_alignment(program)
     for key in instances:
         if key in parts:
             continue
         defined = program.records[key]
-        alignment = max(defined.facts.align, HEAP_ALIGNMENT)
+        alignment = max(defined.facts.align, HEAP_ALIGNMENT, promised.get(key, 0))
         address = round_up(address, max(alignment, GAP))
         index = max((s.index for s in sections), default=-1) + 1
         size = max(defined.facts.size, 1)

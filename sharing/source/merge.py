@@ -29,6 +29,7 @@ from sharing.model.facts import (
 )
 from sharing.source.checked import check_function, check_record, check_unit
 from sharing.source.program import Defined, Program
+from sharing.source.promises import with_promises
 
 MAX_EXECUTABLES = 24
 MAX_NOTES = 5  # of all units together; the others are counted
@@ -125,7 +126,7 @@ class _Merger:
             units=units,
             variables=variables,
             declared=declared,
-            functions=self._functions,
+            functions=with_promises(self._functions),
             records=self._records,
             members=tuple(range(len(units))),
             others=self._others,

@@ -179,7 +179,9 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
                      C.getExprLoc());
   }
-  if (!allocatesByName(C, F) && !allocatesByAttribute(C, F, Context))
+  int64_t Promised = promisedBy(F, Context, Known.elements());
+  bool ByBody = Promised && C.getType()->isVoidPointerType();
+  if (!ByBody && !allocatesByName(C, F) && !allocatesByAttribute(C, F, Context))
     return;
   MadeAt[&C] = Here.Shape.LoopDepth;
   int Alignment = alignmentArgument(F);
@@ -191,6 +193,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     Guarantee = C.getArg(unsigned(Alignment))->EvaluateAsInt(Result, Context)
                     ? Result.Val.getInt().getExtValue()
                     : MaxAddedBytes;
+  Guarantee = std::max(Guarantee, Promised);
   QualType T;
   for (const Expr *Arg : C.arguments())
     if (const RecordDecl *R = sizeofRecord(Arg)) {

@@ -192,6 +192,7 @@ void Collector::read(Entry &E) {
   Out.Bits = bitsOf(F, Unit.context());
   place(Out, F.getLocation());
   readInto(Out, F, F.getBody(), *E.Seen, &F);
+  Out.Promises = promisedBy(F, Unit.context(), Known.elements());
   readRegions(*E.Seen, F, Out);
   Out.Names = namedByFunction(Unit, F);
   if (F.isImplicit() && isEmpty(Out))

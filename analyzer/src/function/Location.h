@@ -60,6 +60,13 @@ Location nested(Location Outer, const Location &Inner);
 /// Does \p E allocate an object, by a function's name or "new"?
 bool isAllocation(const clang::Expr &E, const clang::ASTContext &Context);
 
+struct Accessors;
+
+/// Alignment in bytes of the memory that \p F returns anew on all ways, as of
+/// pages from the system or of an allocator that is told one; 0 not known.
+int64_t promisedBy(const clang::FunctionDecl &F, clang::ASTContext &Context,
+                   Accessors &Known, unsigned Depth = 0);
+
 /// Could both be in one array or behind equal types, but in another instance?
 bool isOtherInstance(const Location &A, const Location &B);
 
@@ -85,6 +92,8 @@ struct Accessors {
   explicit Accessors(const Knowledge &Known) : Known(Known) {}
   const Knowledge &Known;
   llvm::DenseMap<const clang::FunctionDecl *, GivenPlace> Returned;
+  /// Alignment in bytes of the new memory that functions return, 0 not known.
+  llvm::DenseMap<const clang::FunctionDecl *, int64_t> Promised;
   /// What runs on threads of its own, as far as it was read where that starts.
   llvm::DenseSet<const clang::FunctionDecl *> Started;
   /// Records that stand for the elements behind a variable or member.

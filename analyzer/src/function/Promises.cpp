@@ -1,0 +1,181 @@
+//===- Promises.cpp - How is memory aligned that a function returns? ------===//
+//
+// Owns the look into small functions that hand on what they got from the
+// system or from an allocator that was told an alignment.  Who allocates what
+// with them is Allocations.cpp's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Location.h"
+
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+
+namespace linemate {
+
+namespace {
+
+constexpr unsigned MaxHandedOn = 3; ///< functions that return another's result
+constexpr unsigned MaxStatements = 256; ///< statements of such a function
+constexpr int64_t PageBytes = 4096;     ///< the smallest that systems have
+
+/// What a function of the system or of the C library promises by itself.
+bool returnsPages(StringRef Name) {
+  return llvm::StringSwitch<bool>(Name)
+      .Cases("mmap", "mmap64", "VirtualAlloc", "VirtualAlloc2", true)
+      .Cases("valloc", "pvalloc", "shmat", true)
+      .Default(false);
+}
+
+/// Which argument says the alignment of what a function returns, -1 none.
+int toldAlignment(StringRef Name) {
+  return llvm::StringSwitch<int>(Name)
+      .Cases("aligned_alloc", "memalign", 0)
+      .Case("_mm_malloc", 1)
+      .Default(-1);
+}
+
+class Returns {
+public:
+  Returns(ASTContext &Context, Accessors &Known, unsigned Depth)
+      : Context(Context), Known(Known), Depth(Depth) {}
+
+  int64_t of(const FunctionDecl &Defined);
+
+private:
+  ASTContext &Context;
+  Accessors &Known;
+  unsigned Depth;
+  Scan Seen;
+  llvm::SmallVector<const Expr *, 4> Values;
+  /// What is put where a local's address is handed to posix_memalign.
+  llvm::DenseMap<const VarDecl *, int64_t> Put;
+  llvm::SmallVector<const VarDecl *, 4> Following;
+
+  bool look(const Stmt &Body);
+  void putBy(const CallExpr &C);
+  int64_t constant(const Expr *E);
+  std::optional<int64_t> value(const Expr *E);
+  std::optional<int64_t> local(const VarDecl &V);
+  std::optional<int64_t> least(llvm::ArrayRef<const Expr *> All);
+};
+
+int64_t Returns::constant(const Expr *E) {
+  Expr::EvalResult Result;
+  if (E->isValueDependent() || !E->EvaluateAsInt(Result, Context))
+    return 0;
+  int64_t Bytes = Result.Val.getInt().getExtValue();
+  return 0 < Bytes && Bytes <= PageBytes ? Bytes : 0;
+}
+
+void Returns::putBy(const CallExpr &C) {
+  const FunctionDecl *F = C.getDirectCallee();
+  if (!F || !F->getIdentifier() || F->getName() != "posix_memalign" ||
+      C.getNumArgs() != 3)
+    return;
+  const auto *Of = dyn_cast<UnaryOperator>(C.getArg(0)->IgnoreParenCasts());
+  const auto *Ref =
+      Of ? dyn_cast<DeclRefExpr>(Of->getSubExpr()->IgnoreParenCasts())
+         : nullptr;
+  if (const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr)
+    Put[V] = constant(C.getArg(1));
+}
+
+/// All that is returned; false where that is too much to look at.
+bool Returns::look(const Stmt &Body) {
+  llvm::SmallVector<const Stmt *, 16> Work{&Body};
+  for (unsigned Looked = 0; !Work.empty(); ++Looked) {
+    const Stmt *S = Work.pop_back_val();
+    if (Looked > MaxStatements)
+      return false;
+    if (isa<LambdaExpr>(S))
+      continue;
+    if (const auto *R = dyn_cast<ReturnStmt>(S); R && R->getRetValue())
+      Values.push_back(R->getRetValue());
+    if (const auto *C = dyn_cast<CallExpr>(S))
+      putBy(*C);
+    for (const Stmt *Child : S->children())
+      if (Child)
+        Work.push_back(Child);
+  }
+  return true;
+}
+
+/// Nothing where it is null, which needs no alignment.
+std::optional<int64_t> Returns::value(const Expr *E) {
+  E = E->IgnoreParenCasts();
+  if (E->isNullPointerConstant(Context, Expr::NPC_ValueDependentIsNotNull))
+    return std::nullopt;
+  if (const auto *C = dyn_cast<ConditionalOperator>(E))
+    return least({C->getTrueExpr(), C->getFalseExpr()});
+  if (const auto *B = dyn_cast<BinaryOperator>(E);
+      B && B->getOpcode() == BO_Assign)
+    return value(B->getRHS());
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    return V && V->hasLocalStorage() && !isa<ParmVarDecl>(V) ? local(*V) : 0;
+  }
+  const auto *C = dyn_cast<CallExpr>(E);
+  const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
+  if (!F || !F->getIdentifier())
+    return 0;
+  if (returnsPages(F->getName()))
+    return PageBytes;
+  int Told = toldAlignment(F->getName());
+  if (Told >= 0)
+    return unsigned(Told) < C->getNumArgs()
+               ? constant(C->getArg(unsigned(Told)))
+               : 0;
+  return promisedBy(*F, Context, Known, Depth + 1);
+}
+
+std::optional<int64_t> Returns::local(const VarDecl &V) {
+  auto Found = Seen.Locals.find(&V);
+  auto There = Put.find(&V);
+  if (llvm::is_contained(Following, &V) || Found == Seen.Locals.end() ||
+      Found->second.Stepped || (Found->second.escapes() && There == Put.end()))
+    return 0;
+  Following.push_back(&V);
+  std::optional<int64_t> Least = least(Found->second.Values);
+  Following.pop_back();
+  if (There != Put.end())
+    Least = Least ? std::min(*Least, There->second) : There->second;
+  return Least;
+}
+
+std::optional<int64_t> Returns::least(llvm::ArrayRef<const Expr *> All) {
+  std::optional<int64_t> Least;
+  for (const Expr *E : All)
+    if (std::optional<int64_t> One = value(E))
+      Least = Least ? std::min(*Least, *One) : One;
+  return Least;
+}
+
+int64_t Returns::of(const FunctionDecl &Defined) {
+  const Stmt *Body = Defined.getBody();
+  if (!look(*Body) || Values.empty())
+    return 0;
+  Seen.add(Body);
+  return least(Values).value_or(0);
+}
+
+} // namespace
+
+int64_t promisedBy(const FunctionDecl &F, ASTContext &Context, Accessors &Known,
+                   unsigned Depth) {
+  const FunctionDecl *Defined = nullptr;
+  if (Depth > MaxHandedOn || !F.getReturnType()->isPointerType() ||
+      !F.hasBody(Defined) || !Defined->getBody() ||
+      Defined->isDependentContext())
+    return 0;
+  auto [Slot, IsNew] = Known.Promised.try_emplace(Defined, 0);
+  if (!IsNew)
+    return Slot->second; // nothing while it is being looked at: it calls itself
+  int64_t Found = Returns(Context, Known, Depth).of(*Defined);
+  return Known.Promised[Defined] = Found;
+}
+
+} // namespace linemate
