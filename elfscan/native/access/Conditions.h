@@ -47,6 +47,12 @@ inline OnSign signOf(arm64_cc Condition) {
   }
 }
 
+/// Whether cbz, cbnz, tbz and tbnz test no bit of a set: the lowest is all that
+/// there is of a truth value.
+inline bool testsWhole(const cs_arm64 &A) {
+  return A.op_count == 2 || A.operands[1].imm == 0;
+}
+
 /// The bit of tbz and tbnz that tells the sign of so many bytes.
 inline bool isSignBit(int64_t Bit, unsigned Width) {
   return Bit == int64_t(8 * Width) - 1;

@@ -366,6 +366,12 @@ void AArch64Decoder::computation(Op &Out) {
     Out.Src2 = A.op_count > 3 ? info(A.operands[3]).Number : NoReg;
     result(Out, Dst, Transfer::Product);
     return;
+  case ARM64_INS_CSEL:
+    if (Dst.Width == 8 && Right.Number != NoReg) {
+      Out.Src2 = Right.Number;
+      result(Out, Dst, Transfer::Select);
+    }
+    return;
   case ARM64_INS_AND:
     if (Immediate(2)) {
       Out.Imm = Third->imm;
@@ -375,11 +381,6 @@ void AArch64Decoder::computation(Op &Out) {
   default:
     return;
   }
-}
-
-/// Not a bit of a set: the lowest is all that there is of a truth value.
-static bool testsWhole(const cs_arm64 &A) {
-  return A.op_count == 2 || A.operands[1].imm == 0;
 }
 
 bool AArch64Decoder::control(Op &Out) {

@@ -272,8 +272,9 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
     }
     return;
   case X86Class::Select:
-    if (Src.Width == 8) {
-      Out.Src = Src.Number;
+    if (Dst.Width == 8) {
+      Out.Src = Dst.Number;
+      Out.Src2 = Src.Number;
       result(Out, Dst, Transfer::Select);
     }
     return;

@@ -272,49 +272,61 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
     // argument here.
     if (V.IsStale)
       break;
-    AnyAddress |= takesAddress(V);
-    AnyFunction |= V.isNumber() && V.IsAddress && functionAt(V);
+    eachOf(V, [&](const Value &One) {
+      AnyAddress |= takesAddress(One);
+      AnyFunction |= One.isNumber() && One.IsAddress && functionAt(One);
+    });
   }
   for (size_t I = 0; I < Count; ++I) {
     const Value &V = Now.Regs[C.Arguments[I]];
-    ArgRow Row = {O.Ip,       Callee, V.Base, Current.Row,
-                  uint8_t(I), 0,      0,      LoopDepth};
     if (Callee && V.Kind == ValueKind::Stack && V.isExact())
       passWords(V.Base, uint8_t(I), O.Ip);
-    if (takesAddress(V)) {
-      Row.Kind = uint8_t(ArgKind::Address);
-      if (uint64_t Function = functionAt(V))
-        Row.Value = int64_t(Function);
-      Row.Source = uint8_t(std::min<uint32_t>(V.apart(), UINT8_MAX));
-      escape(V);
-    } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
-               V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
-      Row.Kind = uint8_t(ArgKind::Param);
-      Row.Source = V.Arg;
-    } else if (V.Kind == ValueKind::Pointee && (V.isExact() || AnyFunction)) {
-      Row.Kind = uint8_t(ArgKind::Address);
-      Row.Source = uint8_t(std::min<uint32_t>(V.givenApart(), UINT8_MAX));
-      Out->BehindArgs.push_back(Row);
-      continue;
-    } else if (V.Kind == ValueKind::Stack && AnyFunction) {
-      // What a function is handed to be called with.
-      Value In = Value::frameAt(Current.Row, V.Base);
-      if (In.Kind != ValueKind::Pointee)
-        continue;
-      Row.Kind = uint8_t(ArgKind::Address);
-      Row.Value = In.Base;
-      Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
-      Out->BehindArgs.push_back(Row);
-      continue;
-    } else if (V.isNumber() && !V.IsAddress && V.isExact() &&
-               (AnyAddress ||
-                (V.Base < MaxConstant && V.Base > -MaxConstant))) {
-      Row.Kind = uint8_t(ArgKind::Constant);
-    } else {
-      continue;
-    }
-    Out->Args.push_back(Row);
+    eachOf(V, [&](const Value &One) {
+      bool IsOnlyThat = !V.Choice || !Choices::isNull(One);
+      if (IsOnlyThat)
+        argument(
+            One,
+            {O.Ip, Callee, One.Base, Current.Row, uint8_t(I), 0, 0, LoopDepth},
+            AnyAddress, AnyFunction);
+    });
   }
+}
+
+/// One argument of a call, or what it may be; \p Row says which.
+void FunctionFlow::argument(const Value &V, ArgRow Row, bool AnyAddress,
+                            bool AnyFunction) {
+  if (takesAddress(V)) {
+    Row.Kind = uint8_t(ArgKind::Address);
+    if (uint64_t Function = functionAt(V))
+      Row.Value = int64_t(Function);
+    Row.Source = uint8_t(std::min<uint32_t>(V.apart(), UINT8_MAX));
+    escape(V);
+  } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
+             V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
+    Row.Kind = uint8_t(ArgKind::Param);
+    Row.Source = V.Arg;
+  } else if (V.Kind == ValueKind::Pointee && (V.isExact() || AnyFunction)) {
+    Row.Kind = uint8_t(ArgKind::Address);
+    Row.Source = uint8_t(std::min<uint32_t>(V.givenApart(), UINT8_MAX));
+    Out->BehindArgs.push_back(Row);
+    return;
+  } else if (V.Kind == ValueKind::Stack && AnyFunction) {
+    // What a function is handed to be called with.
+    Value In = Value::frameAt(Current.Row, V.Base);
+    if (In.Kind != ValueKind::Pointee)
+      return;
+    Row.Kind = uint8_t(ArgKind::Address);
+    Row.Value = In.Base;
+    Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
+    Out->BehindArgs.push_back(Row);
+    return;
+  } else if (V.isNumber() && !V.IsAddress && V.isExact() &&
+             (AnyAddress || (V.Base < MaxConstant && V.Base > -MaxConstant))) {
+    Row.Kind = uint8_t(ArgKind::Constant);
+  } else {
+    return;
+  }
+  Out->Args.push_back(Row);
 }
 
 /// What the first words are of what argument \p Arg of a call leads to, which

@@ -49,6 +49,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
           C.CallerSaved, Out->Seen);
   Exposed.clear();
   Spilled.clear();
+  Chosen.clear();
   if (AnyRaised)
     Raised.fill(Up());
   AnyRaised = false;
@@ -183,11 +184,14 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
   bool Changed = false;
   for (unsigned R = 0; R < C.Registers; ++R) {
     const Value &Old = To.Regs[R];
-    if (Old.Kind == ValueKind::Unknown && Old.IsStale >= From.Regs[R].IsStale &&
+    if (Old.Kind == ValueKind::Unknown && !Old.Choice &&
+        Old.IsStale >= From.Regs[R].IsStale &&
         Old.IsOwn <= From.Regs[R].IsOwn &&
         Old.IsGiven <= From.Regs[R].IsGiven && Old.Bits <= From.Regs[R].Bits)
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
+    if (!V.IsStale)
+      V = eitherOf(V, Old, From.Regs[R], To.Walked);
     if (V.same(Old) && V.sameMarks(Old))
       continue;
     To.Regs[R] = V;
@@ -200,9 +204,10 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
       ++Theirs;
     Value V;
     if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
-      V = join(S.Content, Theirs->Content, To.Walked);
+      V = eitherOf(join(S.Content, Theirs->Content, To.Walked), S.Content,
+                   Theirs->Content, To.Walked);
     Changed |= !V.same(S.Content) || !V.sameMarks(S.Content);
-    if (V.Kind == ValueKind::Unknown && !V.hasMarks())
+    if (V.isNothing())
       continue;
     *Kept++ = {S.Offset, V, S.Size};
   }
@@ -239,7 +244,11 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   Effective E[2];
   for (unsigned I = 0; I < O.MemCount && I < std::size(E); ++I) {
     E[I] = effective(O.Mem[I], Origin);
-    if (Emitting && O.Mem[I].Kind != Access::None)
+    if (!Emitting || O.Mem[I].Kind == Access::None)
+      continue;
+    if (isFollowed(O.Mem[I].Base) && Now.Regs[O.Mem[I].Base].Choice)
+      accessEither(O, O.Mem[I], Origin);
+    else
       access(O, O.Mem[I], E[I]);
   }
   if (Emitting && O.Next != Flow::Next)
@@ -249,6 +258,8 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   if (Emitting && Spins.isNeeded())
     spinTest(O, Index, E[0]);
   Value Result = computed(O, Origin, E);
+  if (!Chosen.isEmpty())
+    Result = computedOfEither(O, Origin, Result);
   BitRole Bits = bitsOf(O);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend)
     Result = inHalf(O, Result);
@@ -297,59 +308,6 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     returnsFrom(O, Index);
 }
 
-void FunctionFlow::returned() {
-  const Value &Result = Now.Regs[std::countr_zero(C.Result)];
-  Returned = std::max(Returned, Result.IsOwn ? Returns::Own : Returns::Other);
-  bool IsData = Result.isNumber() && Result.IsAddress && !Result.IsPage &&
-                Result.isExact() && P.inData(Result.Base);
-  returnsOnly(IsData ? uint64_t(Result.Base) : 0);
-  // Nothing is returned where there was no memory.
-  bool IsNothing = Result.isNumber() && Result.isExact() && !Result.Base;
-  uint64_t Maker = uint64_t(Result.Base & ~HeldBit) >> HeldOffsetBits;
-  bool IsNew = Result.Kind == ValueKind::Pointee && Result.isLoaded() &&
-               Maker - Current.Begin < Current.End - Current.Begin;
-  if (!IsNothing)
-    returnsObject(IsNew);
-}
-
-/// Whether what a call of \p To returns is a new object.
-bool FunctionFlow::makesObject(const Value &To) const {
-  return To.isNumber() && To.isExact() &&
-         (std::ranges::binary_search(P.NewResults, uint64_t(To.Base)) ||
-          (Known && Known->isNew(uint64_t(To.Base))));
-}
-
-void FunctionFlow::returnsObject(bool IsNew) {
-  bool IsAlways = IsNew && MadeHere != NewObject::Other;
-  MadeHere = IsAlways ? NewObject::Always : NewObject::Other;
-}
-
-/// A jump out of the function returns what the code there does.
-void FunctionFlow::returnsFrom(const Op &O, uint32_t Index) {
-  bool IsInside = uint64_t(O.Imm) - Current.Begin < Current.End - Current.Begin;
-  if (O.Next == Flow::IndirectJump) {
-    if (G.isSwitch(Index))
-      return;
-    returnsOnly(resultOf(target(O)));
-    returnsObject(makesObject(target(O)));
-  } else if (O.Next != Flow::Stop && !IsInside) {
-    returnsOnly(resultOf(Value::address(O.Imm, 0)));
-    returnsObject(makesObject(Value::address(O.Imm, 0)));
-  }
-}
-
-/// One of the ways out returns the address of data; 0: something else.
-void FunctionFlow::returnsOnly(uint64_t Address) {
-  OneResult = !HasResult || OneResult == Address ? Address : 0;
-  HasResult = true;
-}
-
-/// The address that a call of \p To always returns; 0: not known.
-uint64_t FunctionFlow::resultOf(const Value &To) const {
-  bool IsOne = Known && To.isNumber() && To.isExact();
-  return IsOne ? Known->addressFrom(uint64_t(To.Base)) : 0;
-}
-
 void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
                          bool Keeps, uint32_t Origin) {
   Value V, V2;
@@ -370,14 +328,18 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
       !(Now.Regs[O.StoredAny].isNumber() && Now.Regs[O.StoredAny].isExact()))
     Now.Regs[O.StoredAny].IsOwn = true;
   if (E.Where.Kind != ValueKind::Stack) {
-    expose(V, ExposedBytes);
-    expose(V2, ExposedBytes);
+    auto GetsOut = [&](const Value &One, int64_t Behind) {
+      expose(One, ExposedBytes);
+      if (!Emitting)
+        return;
+      escape(One);
+      keep(One, M, E, Origin - 1, Behind);
+      if (!Behind)
+        hold(One, M, E, Origin - 1, Behind);
+    };
+    eachOf(V, [&](const Value &One) { GetsOut(One, 0); });
+    eachOf(V2, [&](const Value &One) { GetsOut(One, 8); });
     if (Emitting) {
-      escape(V);
-      escape(V2);
-      keep(V, M, E, Origin - 1, 0);
-      keep(V2, M, E, Origin - 1, 8);
-      hold(V, M, E, Origin - 1, 0);
       if (O.VectorStored >= 0 && M.Size == 16)
         for (unsigned Half : {0U, 1U})
           hold(Vectors[O.VectorStored][Half], M, E, Origin - 1, Half * 8);
@@ -409,8 +371,7 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
 }
 
 void FunctionFlow::spill(int64_t Offset, const Value &Content, int64_t Size) {
-  if ((Content.Kind == ValueKind::Unknown && !Content.hasMarks()) ||
-      Content.IsPage || Now.Slots.size() >= MaxSlots)
+  if (Content.isNothing() || Content.IsPage || Now.Slots.size() >= MaxSlots)
     return;
   auto It = std::ranges::lower_bound(Now.Slots, Offset, {}, &Slot::Offset);
   Now.Slots.insert(It, {Offset, Content, Size});
@@ -465,7 +426,7 @@ void FunctionFlow::clobberForCall(const Op &O) {
     bool IsHandle = WritesOne && Reg == C.Arguments[0];
     int64_t Size = IsHandle ? HandleBytes : ExposedBytes;
     const Value &V = Now.Regs[Reg];
-    expose(V, Size);
+    eachOf(V, [&](const Value &One) { expose(One, Size); });
     if (WritesOne && V.Kind == ValueKind::Stack)
       forget(V.Base, Size); // what a thread is handed changes from now on
   }

@@ -8,6 +8,7 @@
 #ifndef LINEMATE_ACCESS_FLOW_H
 #define LINEMATE_ACCESS_FLOW_H
 
+#include "Choices.h"
 #include "Decoder.h"
 #include "Graph.h"
 #include "SpinLocks.h"
@@ -142,6 +143,7 @@ private:
   /// The halves of each vector register, as far as this block made them.
   std::array<std::array<Value, 2>, MaxVectors> Vectors;
   bool AnyVector = false;
+  Choices Chosen;
   uint32_t BlockFirst = 0; ///< op of the block that is walked
   std::span<const Op> Code;
 
@@ -198,6 +200,21 @@ private:
   void expose(const Value &V, int64_t Size);
   bool exposesSpills() const;
 
+  // Choices.cpp: what is one of two.
+  Value eitherOf(Value Lost, const Value &Old, const Value &New, bool IsLoop);
+  int8_t chosenOperand(const Op &O) const;
+  Value computedOfEither(const Op &O, uint32_t Origin, const Value &Lost);
+  std::array<uint8_t, 2> raritiesOf(const TwoValues &Two) const;
+  void accessEither(const Op &O, const MemOperand &M, uint32_t Origin);
+  /// Calls \p Do with \p V, or with each of the two that it may be.
+  template <typename Action> void eachOf(const Value &V, Action Do) const {
+    if (!V.Choice)
+      return Do(V);
+    TwoValues Two = Chosen.of(V.Choice);
+    Do(Two[0]);
+    Do(Two[1]);
+  }
+
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
   bool changesBits(const Op &O, const MemOperand &M) const;
@@ -208,6 +225,7 @@ private:
   Value target(const Op &O) const;
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee);
+  void argument(const Value &V, ArgRow Row, bool AnyAddress, bool AnyFunction);
   void passWords(int64_t Offset, uint8_t Arg, uint64_t Ip);
 
   // SpinFlow.cpp: words that may be locks.

@@ -286,11 +286,12 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
   case Transfer::AddLoad:
     return add(reg(O, O.Src), loaded(O, *E, Origin));
   case Transfer::Select: {
-    Value A = reg(O, O.Dst), B = reg(O, O.Src);
+    Value A = reg(O, O.Src);
+    Value B = O.Src2 == NoReg ? loaded(O, *E, Origin) : reg(O, O.Src2);
     Value Either = A.same(B) ? A : Value();
     Either.IsOwn = A.IsOwn && B.IsOwn;
     Either.IsGiven = A.IsGiven && B.IsGiven;
-    return Either;
+    return eitherOf(Either, A, B, false);
   }
   case Transfer::Insert: {
     Value V = reg(O, O.Dst);

@@ -75,6 +75,8 @@ struct Value {
   /// From an argument of the function, or from a record that it leads to: as an
   /// index it is whatever a thread that begins here was told.
   bool IsGiven = false;
+  /// Of an unknown: it is one of two, see Choices; 0: nothing is known.
+  uint16_t Choice = 0;
   /// Of what is the thread's own, or given, the bytes to that of another
   /// thread, where one more index chooses in it; 0: Stride.
   uint32_t OwnStride = 0;
@@ -94,6 +96,9 @@ struct Value {
   bool hasMarks() const { return IsOwn || IsGiven || Bits != BitRole::None; }
   bool isExact() const { return Stride == 0; }
   bool isNumber() const { return Kind == ValueKind::Number; }
+  bool isNothing() const {
+    return Kind == ValueKind::Unknown && !Choice && !hasMarks();
+  }
   /// Nothing is known of it as a number.
   bool isOpaque() const {
     return Kind == ValueKind::Unknown || Kind == ValueKind::Pointee;
@@ -172,7 +177,7 @@ struct Value {
   bool same(const Value &O) const {
     return Kind == O.Kind && Base == O.Base && Stride == O.Stride &&
            Arg == O.Arg && IsAddress == O.IsAddress && IsPage == O.IsPage &&
-           IsStale == O.IsStale;
+           IsStale == O.IsStale && Choice == O.Choice;
   }
 };
 

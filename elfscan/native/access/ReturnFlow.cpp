@@ -1,0 +1,68 @@
+//===- ReturnFlow.cpp - What a function returns ---------------------------===//
+//
+// Owns what all ways out of a function have in common, and what calls of such
+// functions return.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flow.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace linemate {
+
+void FunctionFlow::returned() {
+  const Value &Result = Now.Regs[std::countr_zero(C.Result)];
+  Returned = std::max(Returned, Result.IsOwn ? Returns::Own : Returns::Other);
+  bool IsData = Result.isNumber() && Result.IsAddress && !Result.IsPage &&
+                Result.isExact() && P.inData(Result.Base);
+  returnsOnly(IsData ? uint64_t(Result.Base) : 0);
+  // Nothing is returned where there was no memory.
+  bool IsNothing = Result.isNumber() && Result.isExact() && !Result.Base;
+  uint64_t Maker = uint64_t(Result.Base & ~HeldBit) >> HeldOffsetBits;
+  bool IsNew = Result.Kind == ValueKind::Pointee && Result.isLoaded() &&
+               Maker - Current.Begin < Current.End - Current.Begin;
+  if (!IsNothing)
+    returnsObject(IsNew);
+}
+
+/// Whether what a call of \p To returns is a new object.
+bool FunctionFlow::makesObject(const Value &To) const {
+  return To.isNumber() && To.isExact() &&
+         (std::ranges::binary_search(P.NewResults, uint64_t(To.Base)) ||
+          (Known && Known->isNew(uint64_t(To.Base))));
+}
+
+void FunctionFlow::returnsObject(bool IsNew) {
+  bool IsAlways = IsNew && MadeHere != NewObject::Other;
+  MadeHere = IsAlways ? NewObject::Always : NewObject::Other;
+}
+
+/// A jump out of the function returns what the code there does.
+void FunctionFlow::returnsFrom(const Op &O, uint32_t Index) {
+  bool IsInside = uint64_t(O.Imm) - Current.Begin < Current.End - Current.Begin;
+  if (O.Next == Flow::IndirectJump) {
+    if (G.isSwitch(Index))
+      return;
+    returnsOnly(resultOf(target(O)));
+    returnsObject(makesObject(target(O)));
+  } else if (O.Next != Flow::Stop && !IsInside) {
+    returnsOnly(resultOf(Value::address(O.Imm, 0)));
+    returnsObject(makesObject(Value::address(O.Imm, 0)));
+  }
+}
+
+/// One of the ways out returns the address of data; 0: something else.
+void FunctionFlow::returnsOnly(uint64_t Address) {
+  OneResult = !HasResult || OneResult == Address ? Address : 0;
+  HasResult = true;
+}
+
+/// The address that a call of \p To always returns; 0: not known.
+uint64_t FunctionFlow::resultOf(const Value &To) const {
+  bool IsOne = Known && To.isNumber() && To.isExact();
+  return IsOne ? Known->addressFrom(uint64_t(To.Base)) : 0;
+}
+
+} // namespace linemate
