@@ -62,6 +62,7 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shares: bool = True  # False: nothing of several threads is on one line before it, whatever the message speaks of
     line_size: int = 0  # bytes of a line, where the repair is about others than the architecture's: of pairs of lines
     true_sharing: bool = False  # the threads change the repaired data itself: a note is what there is to say
+    separates: bool = True  # False: nothing that source can show (true sharing, fewer lines each, right before it)
     lost: str = ""  # why it is not flagged before, or not clean after: the step that loses it
 
 

@@ -27,7 +27,7 @@ def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) 
     lines = [
         _HEAD,
         f"Of {len(outcomes)} commits {len(whole)} parse whole on both sides; {len(flagged)} are flagged before, "
-        f"{clean} of those are clean after.{apart}",
+        f"{clean} of those are clean after.{_separating(outcomes)}{apart}",
         "",
         *_other_questions(outcomes),
         *_unseen(outcomes, remarks or {}),
@@ -57,6 +57,19 @@ def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) 
         said = [one for one in own if one.flagged]
         lines.append(f"| {kind} | {len(own)} | {len(said)} | {sum(one.clean for one in said)} |")
     return "\n".join(lines) + "\n"
+
+
+def _separating(outcomes: Sequence[Outcome]) -> str:
+    """The same sums without the commits that separate nothing that source can show."""
+    own = [one for one in outcomes if one.fix.separates and not one.fix.true_sharing]
+    if len(own) == len(outcomes):
+        return ""
+    flagged = [one for one in own if one.flagged]
+    return (
+        f" {len(outcomes) - len(own)} of them separate nothing that source can show: the threads change the same data, "
+        f"each touches fewer lines, or all was right before. Of the other {len(own)} {_are(len(flagged))} flagged "
+        f"before, {sum(one.clean for one in flagged)} of those clean after."
+    )
 
 
 def _no_sharing(outcomes: Sequence[Outcome]) -> str:

@@ -100,6 +100,15 @@ def test_a_finding_counts_by_its_names_its_rule_and_what_it_is_not_about() -> No
     assert about(without=frozenset({"m_mutex"})) == 0
 
 
+def test_the_page_sums_without_what_separates_nothing_that_source_shows() -> None:
+    found = side((Severity.HIGH, "false-sharing"))
+    true, before = (msgspec.structs.replace(FIX, **one) for one in ({"true_sharing": True}, {"separates": False}))
+    text = page([Outcome(FIX, found, side()), Outcome(true, side(), side()), Outcome(before, found, found)])
+    assert "2 of them separate nothing that source can show" in text
+    assert "Of the other 1 1 is flagged before, 1 of those clean after." in text
+    assert "separate nothing" not in page([Outcome(FIX, found, side())])
+
+
 def test_units_are_named_or_all_of_a_pattern_but_those_left_out(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     for name in ("b.c", "a.c", "a_test.c", "a.h"):
