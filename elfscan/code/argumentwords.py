@@ -19,13 +19,32 @@ from sharing.model.image import (
     Behind,
     Table,
 )
+from sharing.model.threadwords import FIRST_WORD
 
 _WORD = np.uint64(WORD_HOLDER << HELD_OFFSET_BITS)
+_THREAD = np.uint64(FIRST_WORD << HELD_OFFSET_BITS)
 _FRAME = np.uint64((WORD_HOLDER | OWN_FRAME << WORD_NUMBER_BITS | WHOLE_ARGUMENT) << HELD_OFFSET_BITS)
 
 
 def words_apart(behind: Behind) -> Behind:
-    """``behind`` as the scanner told it, in tables of their own what is behind words, and what objects are given."""
+    """``behind`` as the scanner told it, in tables of their own what is behind words, and what objects are given.
+
+    What is behind a word of thread-local storage is told from what threads keep there alone."""
+    own = _is_own(behind.sites["target"])
+    kept = _is_own(behind.held["variable"])
+    mine = msgspec.structs.replace(
+        behind, own_sites=behind.sites[own], own_held=behind.held[kept & ~_is_own(behind.held["what"])]
+    )
+    others = msgspec.structs.replace(
+        mine,
+        sites=behind.sites[~own],
+        args=behind.args[~_is_own(behind.args["value"])],
+        held=behind.held[~kept & ~_is_own(behind.held["what"])],
+    )
+    return _words_apart(others)
+
+
+def _words_apart(behind: Behind) -> Behind:
     sites, of_word = behind.sites, _is_word(behind.sites["target"])
     nowhere = sites["target"] == HELD
     args, arg_of_word = behind.args, _is_word(behind.args["value"])
@@ -42,6 +61,13 @@ def words_apart(behind: Behind) -> Behind:
         stored=behind.held[stored & ~_is_word(behind.held["variable"])],
         passed=behind.held[stored & _is_word(behind.held["variable"])],
     )
+
+
+def _is_own(targets: Table) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = (targets.astype(np.uint64) & _THREAD == _THREAD) & (
+        targets.astype(np.uint64) & HELD != 0
+    )
+    return found
 
 
 def _is_word(targets: Table) -> npt.NDArray[np.bool_]:

@@ -25,6 +25,7 @@ from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.flow import LockCalls
+from sharing.static.ownwords import own_names, with_own_elements
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
@@ -95,6 +96,7 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     image = with_start_objects(without_tls(image))
     image = with_rare_starts(with_rarity(without_runtime(image, knowledge)), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
+    image = with_own_elements(image, calls)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
     sites, locks, spins = sites_and_locks(image, calls, knowledge)
@@ -119,8 +121,9 @@ def without_tls(image: Image) -> Image:
     if keep.all():
         return image
     place = np.cumsum(keep) - 1
+    behind = msgspec.structs.replace(image.behind, own_names=own_names(image, local))
     aliases = {int(place[row]): names for row, names in image.aliases.items() if keep[row]}
-    return dataclasses.replace(image, variables=image.variables[keep], aliases=aliases)
+    return dataclasses.replace(image, variables=image.variables[keep], aliases=aliases, behind=behind)
 
 
 def shift_step(image: Image, line_size: int, a: Actor, b: Actor) -> int:

@@ -223,12 +223,11 @@ KEPT_DTYPE = np.dtype(
         ("where", "<u4"),  # as of calls
         ("slot", "u1"),  # SlotKind
         ("arg", "u1"),  # which argument
-        ("reserved", "<u2"),
-        ("reserved2", "<u4"),
+        ("reserved", "<u2", (3,)),
     ]
 )
 
-# An instruction that stores in a static variable what leads to an object.
+# An instruction that stores in a static variable what leads to an object, or in thread-local storage any pointer.
 HELD_DTYPE = np.dtype(
     [
         ("ip", "<u8"),
@@ -238,6 +237,7 @@ HELD_DTYPE = np.dtype(
         ("loop_depth", "u1"),
         ("rarity", "u1"),  # as of sites
         ("order", "<u2"),  # as of sites
+        ("stride", "<u8"),  # bytes to what another thread stores there, 0 exact
     ]
 )
 
@@ -246,7 +246,6 @@ HELD_DTYPE = np.dtype(
 HELD_OFFSET_BITS = 24
 HELD_ADDRESS_BITS = 38
 HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target that is behind a pointer
-
 # A holder with the highest bit is no address: a word of what an argument of a function points to.  It has the row of
 # the function, the argument and the word's number, of which the last one stands for the argument itself.
 WORD_NUMBER_BITS = 10
@@ -256,7 +255,6 @@ WHOLE_ARGUMENT = (1 << WORD_NUMBER_BITS) - 1
 # In the place of the argument's number: the frame of a run of the function, which is so many bytes.
 OWN_FRAME = (1 << WORD_ARG_BITS) - 1
 FRAME_BYTES = 1 << (HELD_OFFSET_BITS - 1)
-
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
 # is the rarity with which a run of the function comes to the outermost loop that the block is in.
@@ -300,7 +298,6 @@ VARIABLE_DTYPE = np.dtype(
     ]
 )
 
-
 # A word of data that holds the address of code, as after relocation.
 WORD_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
@@ -322,8 +319,8 @@ class Behind(msgspec.Struct, frozen=True):
     ``word_sites`` and ``word_args`` are the same behind words of what a function's own arguments point to, and
     ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.  ``passed`` is what is in
     words on the stack of which a call is handed the address: ``variable`` is the word of an argument of that call.
-    ``elsewhere`` are all accesses behind pointers, where debug information may know more of these: those rows have no
-    target.
+    ``own_sites`` is what is done behind words of thread-local storage, ``own_held`` what threads keep there.
+    ``elsewhere`` are all accesses behind pointers, of which debug information may know more: they have no target.
     """
 
     sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
@@ -333,6 +330,9 @@ class Behind(msgspec.Struct, frozen=True):
     word_args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     stored: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     passed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    own_sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
+    own_held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    own_names: dict[int, str] = {}  # of variables that begin at such words, by holder
     elsewhere: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
 
 

@@ -27,6 +27,7 @@ from sharing.model.image import (
     SiteFlag,
     Table,
 )
+from sharing.model.threadwords import is_own_word
 from sharing.model.types import TypeKind
 from sharing.static import numbers
 from sharing.static.callees import function_at, function_name, names_of_callees
@@ -71,6 +72,7 @@ def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapR
     known = {ip for record in records for ip in record.calls}
     records += _arguments(told, demangle)
     records += _words(told, demangle)
+    records += _own_words(told)
     return records + _handed_records(image, calls, [one for one in handed if _holder(one.data) not in known])
 
 
@@ -103,6 +105,15 @@ def _words(told: Told, demangle: Demangle) -> list[HeapRecord]:
         where = f"the one that a pointer leads to, {word.offset} bytes into the {words.partition('+0x')[0]}"
         records.append(HeapRecord(holder, words, "", "", 0, HEAP_ALIGNMENT, (), where))
     return records
+
+
+def _own_words(told: Told) -> list[HeapRecord]:
+    """Elements that words of thread-local storage lead to."""
+    found = np.unique(holders(told.image.behind.sites["target"])).tolist()
+    where = "an element of an array, to which a pointer of each thread's own leads"
+    names = told.image.behind.own_names
+    own = [(holder, names.get(holder, "a thread-local pointer")) for holder in found if is_own_word(holder)]
+    return [HeapRecord(holder, name, "", "", 0, HEAP_ALIGNMENT, (), where) for holder, name in own[:MAX_RECORDS]]
 
 
 def _where(pointer: str, made: str) -> str:

@@ -30,6 +30,7 @@ from sharing.model.image import (
     Image,
     Table,
 )
+from sharing.model.threadwords import is_own_word
 from sharing.static import numbers
 from sharing.static.callees import function_at
 
@@ -84,12 +85,14 @@ def _joined(rows: Table, more: Table) -> Table:
 
 def is_argument(holder: int) -> bool:
     """Whether this is the object that some run of a function was handed, which nothing tells apart from others."""
-    return bool(holder & WORD_HOLDER) and holder & WHOLE_ARGUMENT == WHOLE_ARGUMENT and not is_frame(holder)
+    whole = holder & WHOLE_ARGUMENT == WHOLE_ARGUMENT
+    return bool(holder & WORD_HOLDER) and whole and not is_frame(holder) and not is_own_word(holder)
 
 
 def is_frame(holder: int) -> bool:
     """Whether this is the frame of some run of a function."""
-    return bool(holder & WORD_HOLDER) and holder >> WORD_NUMBER_BITS & OWN_FRAME == OWN_FRAME
+    frame = holder >> WORD_NUMBER_BITS & OWN_FRAME == OWN_FRAME
+    return bool(holder & WORD_HOLDER) and frame and not is_own_word(holder)
 
 
 def function_of(holder: int) -> int:

@@ -153,9 +153,9 @@ class Body:
     def kept_rows(self, row: int, address: Callable[[Target], int]) -> list[tuple[int, ...]]:
         """KEPT_DTYPE rows of this function, which is so many."""
         return [
-            (ip, 0, row, where, slot, what.number, 0, 0)
+            (ip, 0, row, where, slot, what.number, 0)
             if isinstance(what, Param)
-            else (ip, address(what), row, where, slot, 0, 0, 0)
+            else (ip, address(what), row, where, slot, 0, 0)
             for ip, what, slot, where in self.kept
         ]
 

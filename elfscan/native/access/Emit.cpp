@@ -88,6 +88,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     return;
   }
   const Value &V = E.Where;
+  if (V.fromThreadPointer())
+    return;
   bool IsParam = V.Kind == ValueKind::Param;
   bool IsBehind = V.Kind == ValueKind::Pointee;
   // What is added to a pointer that is not known makes a series of it.
@@ -340,7 +342,7 @@ void FunctionFlow::passWords(int64_t Offset, uint8_t Arg, uint64_t Ip) {
     Value Place =
         Value::wordOf(Current.Row, Arg, uint64_t(It->Offset - Offset) / 8, 0);
     Out->Held.push_back({Ip, uint64_t(Place.Base), What, Current.Row, LoopDepth,
-                         Rarity, Order});
+                         Rarity, Order, 0});
   }
 }
 

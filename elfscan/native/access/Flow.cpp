@@ -327,6 +327,10 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
   if (KeptByThread && M.Kind == Access::Store && isFollowed(O.StoredAny) &&
       !(Now.Regs[O.StoredAny].isNumber() && Now.Regs[O.StoredAny].isExact()))
     Now.Regs[O.StoredAny].IsOwn = true;
+  // The same whether it is read back or still in the register.
+  if (auto At = threadPlace(M, E); At && Keeps && isFollowed(O.Stored) &&
+                                   M.Kind == Access::Store && !V.isExact())
+    Now.Regs[O.Stored] = Value::threadWord(*At, Origin);
   if (E.Where.Kind != ValueKind::Stack) {
     auto GetsOut = [&](const Value &One, int64_t Behind) {
       expose(One, ExposedBytes);

@@ -176,6 +176,8 @@ private:
   Value literal(int64_t N, uint32_t Origin) const;
   Value index(const MemOperand &M) const;
   Effective effective(const MemOperand &M, uint32_t Origin) const;
+  std::optional<int64_t> threadPlace(const MemOperand &M,
+                                     const Effective &E) const;
   Value loaded(const Op &O, const Effective &E, uint32_t Origin);
   Value computed(const Op &O, uint32_t Origin, const Effective *E);
   Value completed(const Value &Page, const Op &O, uint32_t Origin) const;
@@ -257,7 +259,10 @@ private:
   void hold(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
   void holdIn(const Value &V, int64_t Place, uint32_t Index);
+  void keepOwn(const Value &V, const MemOperand &M, int64_t At, uint32_t Index);
+  bool isFirstUse(const MemOperand &M) const;
   uint64_t whatIs(const Value &V) const;
+  uint64_t placeOf(const Value &V) const;
 
   // Emit.cpp again.
   void made(uint32_t Index, const Value &V);

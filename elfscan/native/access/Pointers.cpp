@@ -17,6 +17,8 @@ namespace {
 
 /// Ops that are looked at for one pointer.
 constexpr unsigned MaxWalked = 256;
+/// Blocks before one, each the only one that leads to the next.
+constexpr unsigned MaxAsked = 8;
 
 } // namespace
 
@@ -208,6 +210,10 @@ void FunctionFlow::keep(const Value &V, const MemOperand &M, const Effective &E,
 /// object is given an address, an argument, or what leads to an object.
 void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
                         uint32_t Index, int64_t Behind) {
+  if (auto At = threadPlace(M, E)) {
+    keepOwn(V, M, *At + Behind, Index);
+    return;
+  }
   if (M.Flags & MemSegment || !E.Where.isExact())
     return;
   if (E.Where.Kind == ValueKind::Pointee) {
@@ -218,20 +224,58 @@ void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
       !E.Where.IsAddress || !P.inData(E.Where.Base))
     return;
   Out->Held.push_back({Code[Index].Ip, uint64_t(E.Where.Base), uint64_t(V.Base),
-                       Current.Row, LoopDepth, Rarity, Order});
+                       Current.Row, LoopDepth, Rarity, Order, 0});
+}
+
+/// The running thread keeps \p V in a word of its own storage; 0 unknown.
+void FunctionFlow::keepOwn(const Value &V, const MemOperand &M, int64_t At,
+                           uint32_t Index) {
+  bool IsNull = V.isNumber() && !V.IsAddress && V.isExact() && !V.Base;
+  Value Word = Value::threadWord(At, 0);
+  if (IsNull || M.Kind != Access::Store || M.Size < 8 ||
+      Word.Kind != ValueKind::Pointee)
+    return;
+  Out->Held.push_back({Code[Index].Ip, uint64_t(Word.Base), placeOf(V),
+                       Current.Row, LoopDepth,
+                       isFirstUse(M) ? uint8_t(UINT8_MAX) : Rarity, Order,
+                       V.isExact() ? 0 : V.givenApart()});
+}
+
+/// Is this code come to only by ways that read the same word of the thread's
+/// storage before they branched?  A thread finds out that it has none yet.
+bool FunctionFlow::isFirstUse(const MemOperand &M) const {
+  uint32_t At = BlockNumber;
+  for (unsigned Step = 0; Step < MaxAsked; ++Step) {
+    std::span<const uint32_t> Before = G.predecessors(At);
+    if (Before.size() != 1 || Before[0] == At)
+      return false;
+    At = Before[0];
+    const Block &B = G.blocks()[At];
+    for (const Op &O : Code.subspan(B.First, B.Last - B.First)) {
+      const MemOperand &Read = O.Mem[0];
+      if (O.MemCount && Read.Kind == Access::Load && Read.Flags & MemSegment &&
+          Read.Size == 8 && Read.Disp == M.Disp && Read.Base == NoReg &&
+          Read.Index == NoReg && G.successors(B).size() > 1)
+        return M.Flags & MemSegment;
+    }
+  }
+  return false;
 }
 
 /// \p V is stored in a record that something leads to.
 void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
   if (uint64_t What = whatIs(V))
     Out->Held.push_back({Code[Index].Ip, uint64_t(Place), What, Current.Row,
-                         LoopDepth, Rarity, Order});
+                         LoopDepth, Rarity, Order, 0});
 }
 
 /// What \p V leads to, an address or a Value of kind Pointee; 0: not known.
 uint64_t FunctionFlow::whatIs(const Value &V) const {
-  if (!V.isExact())
-    return 0;
+  return V.isExact() ? placeOf(V) : 0;
+}
+
+/// The same of what \p V leads to at its smallest index.
+uint64_t FunctionFlow::placeOf(const Value &V) const {
   if (takesAddress(V) || V.Kind == ValueKind::Pointee)
     return uint64_t(V.Base);
   if (V.Kind == ValueKind::Stack)

@@ -113,7 +113,8 @@ struct KeptRow {
 };
 static_assert(sizeof(KeptRow) == 32);
 
-/// Stores in a static variable what is known to lead to an object.
+/// Stores in a static variable what is known to lead to an object, or in a word
+/// of the running thread's storage whatever leads somewhere.
 struct HeldRow {
   uint64_t Ip;
   uint64_t Variable;
@@ -121,8 +122,9 @@ struct HeldRow {
   int32_t Function;
   uint8_t LoopDepth, Rarity;
   uint16_t Order;
+  uint64_t Stride; ///< bytes to what another thread stores, 0 exact
 };
-static_assert(sizeof(HeldRow) == 32);
+static_assert(sizeof(HeldRow) == 40);
 
 /// A block's place in the other order, its loop's Reached, and whether it is
 /// the head of an outermost loop, see Block.

@@ -111,14 +111,31 @@ FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
   return {V, Own};
 }
 
+/// How many bytes from the thread pointer a memory operand is, where it is one
+/// known word of the thread's storage; 0 is where the thread pointer is kept.
+/// What is behind that belongs to run-time libraries.
+std::optional<int64_t> FunctionFlow::threadPlace(const MemOperand &M,
+                                                 const Effective &E) const {
+  std::optional<int64_t> At = E.Where.fromThreadPointer();
+  if (M.Flags & MemSegment) {
+    if (M.Flags & MemOtherBase || M.Base != NoReg || M.Index != NoReg)
+      return {};
+    At = M.Disp;
+  }
+  return At && *At <= 0 ? At : std::optional<int64_t>();
+}
+
 Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   Value Some;
   Some.IsOwn = O.Mem[0].Flags & MemSegment || E.Where.IsOwn ||
                (isFollowed(O.Mem[0].Base) && Now.Regs[O.Mem[0].Base].IsOwn);
+  bool Whole = O.Width == 8 && O.Mem[0].Size == 8;
+  if (auto At = threadPlace(O.Mem[0], E); At && Whole)
+    return *At == 0 ? Value::threadPointer(Origin)
+                    : Value::threadWord(*At, Origin);
   if (!E.Where.isExact())
     return Some;
   Some.IsGiven = E.Where.Kind == ValueKind::Param;
-  bool Whole = O.Width == 8 && O.Mem[0].Size == 8;
   if (E.Where.Kind == ValueKind::Stack) {
     for (const Slot &S : Now.Slots)
       if (S.Offset == E.Where.Base)

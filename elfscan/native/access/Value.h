@@ -50,6 +50,14 @@ inline constexpr uint64_t WholeArgument = (uint64_t(1) << WordNumberBits) - 1;
 /// are counted from FrameBytes below the stack pointer at entry.
 inline constexpr uint8_t OwnFrame = (1 << WordArgBits) - 1;
 inline constexpr int64_t FrameBytes = int64_t(1) << (HeldOffsetBits - 1);
+/// In the place of a row: storage of the running thread, of which argument and
+/// word are together the word's number, counted from ThreadWords / 2 below the
+/// thread pointer.  The first one stands for the thread pointer itself, from
+/// which offsets are counted as in a frame.
+inline constexpr uint64_t ThreadRow =
+    (WordBit >> (WordNumberBits + WordArgBits)) - 1;
+inline constexpr int64_t ThreadWords = int64_t(1)
+                                       << (WordNumberBits + WordArgBits);
 
 struct Value {
   int64_t Base = 0;
@@ -141,7 +149,7 @@ struct Value {
     constexpr unsigned RowShift = WordNumberBits + WordArgBits;
     Value V;
     V.Origin = Origin;
-    if (Row < 0 || uint64_t(Row) >= WordBit >> RowShift || Arg >> WordArgBits ||
+    if (Row < 0 || uint64_t(Row) >= ThreadRow || Arg >> WordArgBits ||
         Word > WholeArgument)
       return V;
     return held(WordBit | uint64_t(Row) << RowShift |
@@ -157,6 +165,36 @@ struct Value {
       return Value();
     V.Base |= At;
     return V;
+  }
+  /// What a thread keeps at so many bytes from the thread pointer.
+  static Value threadWord(int64_t At, uint32_t Origin) {
+    int64_t Word = At / 8 + ThreadWords / 2;
+    Value V;
+    V.Origin = Origin;
+    if (!(At % 8) && Word > 0 && Word < ThreadWords)
+      V = held(threadHolder(uint64_t(Word)), Origin);
+    V.IsOwn = true;
+    return V;
+  }
+  static Value threadPointer(uint32_t Origin) {
+    Value V = held(threadHolder(0), Origin);
+    V.Base |= FrameBytes;
+    V.IsOwn = true;
+    return V;
+  }
+  /// How far it is from the thread pointer, where it is a place so known.
+  std::optional<int64_t> fromThreadPointer() const {
+    if (Kind != ValueKind::Pointee || !isExact() ||
+        (Base & ~HeldOffsetMask) != held(threadHolder(0), 0).Base)
+      return {};
+    return (Base & HeldOffsetMask) - FrameBytes;
+  }
+  /// Behind a word of the thread's storage, or in that.
+  bool isOfThread() const {
+    return Kind == ValueKind::Pointee && Base >= held(threadHolder(0), 0).Base;
+  }
+  static uint64_t threadHolder(uint64_t Word) {
+    return WordBit | ThreadRow << (WordNumberBits + WordArgBits) | Word;
   }
   static Value held(uint64_t Holder, uint32_t Origin) {
     Value V;
@@ -267,6 +305,9 @@ inline std::optional<Value> movedPointee(const Value &Pointer,
                                          const Value &By) {
   if (Pointer.Kind != ValueKind::Pointee || !By.isNumber() || By.IsAddress ||
       By.IsPage || By.Stride == 1)
+    return {};
+  // What a thread keeps is as often a number that an index is made of.
+  if (Pointer.isOfThread() && !By.isExact())
     return {};
   int64_t Offset = wrapAdd(Pointer.Base & HeldOffsetMask, By.Base);
   if (Offset < 0 || Offset > HeldOffsetMask)
