@@ -16,7 +16,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from sharing.knowledge.locks import LockCalls, LockEffect
+from sharing.knowledge.locks import LockCalls, LockEffect, functions
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, one_of
 from sharing.model.image import Image, ImageKind
 from sharing.model.vocabulary import BarrierRow, CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary, listed
@@ -91,6 +91,9 @@ class Knowledge:
         self._lock_calls = LockCalls(
             self.locks, guards, read_table("lockable.json", Vocabulary).lock[0], self.lock_types, linkage
         )
+        self._waits: FunctionNames[bool] = FunctionNames(linkage)
+        for name in {name for row in self.locks for wait in row.wait for name in functions(row, wait)}:
+            self._waits.add(name, True)
         self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
         self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
@@ -197,6 +200,11 @@ class Knowledge:
 
     def joins_thread(self, name: str) -> bool:
         return bool(self._joins.find(name))
+
+    def waits(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that wait for what another thread does."""
+        waiting = (row for row in self.barriers(names) if (barrier := self.barrier(names[row])) and barrier.waits)
+        return sorted({*self._waits.among(names), *self._joins.among(names), *waiting})
 
     def barrier(self, name: str) -> BarrierRow | None:
         """How threads wait for each other in a function of this name, None where they do not."""

@@ -76,7 +76,8 @@ class FrequentUse(msgspec.Struct, frozen=True):
 
     ``far_writes`` and ``far_uses`` are those that do so far more often than would matter, ``sure_writes`` and
     ``sure_uses`` those whose own loop alone does, ``maybe_writes`` and ``maybe_uses`` those that do so often enough if
-    the estimate is as wrong as estimates are.
+    the estimate is as wrong as estimates are.  ``paced_writes`` and ``paced_uses`` are those of ``sure_writes`` and
+    ``sure_uses`` that do so once in a round in which they wait for another thread.
     """
 
     writes: int = 0
@@ -87,6 +88,8 @@ class FrequentUse(msgspec.Struct, frozen=True):
     maybe_uses: int = 0
     far_writes: int = 0
     far_uses: int = 0
+    paced_writes: int = 0
+    paced_uses: int = 0
 
     def unwritten(self) -> FrequentUse:
         """The same of something that nobody writes any more."""

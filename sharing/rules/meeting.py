@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sharing.model.finding import Severity
 from sharing.model.profile import Actor, FrequentUse, Heat, Role
-from sharing.rules.line.base import Context, surely_meet, surely_meet_others
+from sharing.rules.line.base import Context, meet_unpaced, surely_meet, surely_meet_others
 
 NOTHING = FrequentUse()
 UNKNOWN = "how often threads come here is not known: none starts in this file"
@@ -19,6 +19,7 @@ CALLERS = "how often callers of this library come here is not known: one of the 
 STARTED = "this thread meets only another one like it, and callers of this library know whether one is started"
 SELDOM_CALLED = "callers of this library would not do both often enough to matter if one were ten times less"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
+PACED = "one of the two is used once in a round in which its thread waits for another thread"
 LIBRARY = "both belong to the standard library"
 OF_LIBRARY = "one of the two is the standard library's own, and that threads use it often is an estimate"
 ESTIMATED = "that two threads do both often is an estimate"
@@ -44,7 +45,8 @@ def said_at_most(severity: Severity, a: Actor, b: Actor, ctx: Context) -> int:
 
 
 def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
-    """Both sides sure on threads that run at one time: no limit.  One sure and both often: medium.
+    """Both sides sure on threads that run at one time: no limit, but medium of what they do once each time that they
+    wait for each other, unless both are atomics, which count what is handed over.  One sure and both often: medium.
 
     Low is what both do far more often than would matter, by estimate, and what only the loop of its own thread makes
     busy, however sure that is.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for
@@ -62,7 +64,10 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     if surely_meet(writer, user, ctx):
         if not surely_meet_others(writer, user, ctx):
             return Severity.LOW, STARTED
-        return most if local else (Severity.CRITICAL, "")
+        if local:
+            return most
+        often = atomic or meet_unpaced(writer, user, ctx)
+        return (Severity.CRITICAL, "") if often else (Severity.MEDIUM, PACED)
     if writer.of_library or user.of_library:
         most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics
     seen = ~ctx.anybody

@@ -134,7 +134,8 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
         frequency[(mask != 0) & (mask & ~main_bit == 0) & ~once] *= numbers.SET_UP
     by_thread = None
     if threads.threaded:
-        by_thread = in_threads(image, parallel, kept, entries[:MAX_ROOTS], ways.dispatched, threads.base, factor)
+        roots = entries[:MAX_ROOTS]
+        by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
     if by_thread is not None and stretches.parted:
         by_thread = by_thread.of_parts(stretches.source, stretches.parted)
     caller_list, caller_where, caller_start = edges.callers_by_callee()

@@ -6,13 +6,14 @@ second, ``perthread``'s, is made of.  Estimates are for ranking and never presen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, ImageKind
 from sharing.static import foreign, numbers, perthread
@@ -22,6 +23,7 @@ from sharing.static.executions import in_loop
 from sharing.static.pointercalls import KeptFunctions, pointer_targets
 from sharing.static.roots import ThreadStructure
 from sharing.static.starts import Root
+from sharing.static.waitingrounds import WaitingRounds, calls_that_wait, waiting_loops, with_called
 
 ROUNDS = 12
 
@@ -81,29 +83,53 @@ def _entered_runs(threads: ThreadStructure, again: Bools) -> Floats:
 
 def in_threads(
     image: Image,
+    knowledge: Knowledge,
     edges: Edges,
     kept: KeptFunctions,
     roots: Sequence[Root],
-    dispatched: Bools,
-    base: Bools,
+    ways_in: tuple[Bools, Bools],
     factor: Floats,
 ) -> perthread.Threads | None:
-    """What each root runs how often; None in a kernel, whose work is not that of all its functions alike."""
+    """What each root runs how often; None in a kernel, whose work is not that of all its functions alike.
+
+    ``ways_in``: functions that are called through pointers, and those that other files call.
+    """
+    dispatched, base = ways_in
     if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return None
     called = base & (factor >= 1.0)  # a library's: to set up and to tear down is not what it is called for
+    calls, work = _calls(edges, factor), perthread.work_of(image)
     found = perthread.threads(
-        _calls(edges, factor),
+        calls,
         [(root.function, root.is_task) for root in roots],
         _calls_through_pointers(image, kept, dispatched),
-        perthread.work_of(image),
+        work,
         called if called.any() else base,
         # Of source whoever checks it knows that threads are busy there.
         numbers.CALLERS_SHARE if image.kind is ImageKind.SHARED and image.origins is None else 1.0,
     )
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))
-    return msgspec.structs.replace(found, unsure=found.unsure | some, resting=rest, seldom=long)
+    waiting = _waiting(image, knowledge, edges, found, partial(perthread.near_without, calls, work))
+    return msgspec.structs.replace(found, unsure=found.unsure | some, resting=rest, seldom=long, waiting=waiting)
+
+
+def _waiting(
+    image: Image,
+    knowledge: Knowledge,
+    edges: Edges,
+    threads: perthread.Threads,
+    near_without: Callable[[Bools, Bools], Bools],
+) -> WaitingRounds | None:
+    """The rounds in which threads wait for each other.  ``near_without``: as ``perthread``'s, of these calls."""
+    waits = calls_that_wait(image, knowledge)
+    once, near = (np.logical_or.reduce(rows, axis=0) for rows in (threads.once, threads.near))
+    found = waiting_loops(image, waits, once)
+    if not found.loops and not near[image.calls["function"][waits.direct]].any():
+        return None
+    made = edges.made(image, np.arange(len(edges.caller)))
+    made["loop_depth"] = edges.depth
+    return with_called(image, waits, found, near, near_without(once, found.among(image, made)))
 
 
 def _calls(edges: Edges, factor: Floats) -> perthread.Calls:

@@ -29,6 +29,7 @@ from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
 from sharing.static.executions import each_time, in_loop
 from sharing.static.pointercalls import PointerTargets
+from sharing.static.waitingrounds import WaitingRounds
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -115,7 +116,7 @@ class Threads(msgspec.Struct, frozen=True):
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
-    threads.
+    threads.  ``waiting`` are rounds of their loops in which they wait for each other.
     """
 
     rates: Floats
@@ -127,13 +128,15 @@ class Threads(msgspec.Struct, frozen=True):
     resting: int = 0
     seldom: int = 0
     parted: int = 0
+    waiting: WaitingRounds | None = None
 
     def of_parts(self, source: Sequence[int], parted: int) -> Threads:
         """The same with a row for each stretch of a thread: ``source`` is the root that it is of."""
         moved = {name: getattr(self, name) for name in ("unsure", "callers", "resting", "seldom")}
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
-        return Threads(self.rates[rows], self.once[rows], self.near[rows], self.handed[rows], **masks, parted=parted)
+        made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.handed[rows])
+        return msgspec.structs.replace(made, **masks, parted=parted, waiting=self.waiting)
 
     def uses(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Floats:
         """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times.
@@ -153,8 +156,10 @@ class Uses:
         once: Floats,
         mask: npt.NDArray[np.uint64],
         in_round: npt.NDArray[np.uint8] | None = None,
+        waiting: Bools | None = None,
     ) -> None:
         """As of ``Threads.uses``.  ``in_round``: the rarity in a round of the outermost loop, where that is known.
+        ``waiting``: accesses that are made once in a round that waits for another thread.
 
         What comes before a thread's loop, checks of what it was handed, says nothing of what each round does.
         """
@@ -164,6 +169,7 @@ class Uses:
         self._function = np.ascontiguousarray(sites["function"])
         self._looped = in_loop(sites["loop_depth"])
         self._rule = each_time(sites["rarity"] if in_round is None else in_round)
+        self._waiting = waiting if waiting is not None and waiting.any() else None
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
         self._lives = threads.once | threads.handed
@@ -197,6 +203,11 @@ class Uses:
         writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
         own = by_access * (((threads.once[:, function] & looped) | threads.near[:, function]) & self._rule[at])
         own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
+        paced_writes = paced_uses = 0
+        if self._waiting is not None and self._waiting[at].any():
+            free = own * ~self._waiting[at]
+            paced_writes = mask_of((own_writes >= surely) & (free[:, kinds].sum(axis=1) < surely))
+            paced_uses = mask_of((own_uses >= surely) & (free.sum(axis=1) < surely))
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
@@ -210,6 +221,8 @@ class Uses:
             mask_of(uses >= maybe) & at_all,
             mask_of(writes >= surely) & far,
             mask_of(uses >= surely) & far,
+            paced_writes,
+            paced_uses,
         )
 
 
@@ -292,10 +305,7 @@ def threads(
     """
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
     rates, once, near, handed = np.zeros((len(entries), n)), *np.zeros((3, len(entries), n), bool)
-    as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
-    each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
-    made = calls.times >= as_a_rule
-    inlined = made & (work.straight <= numbers.INLINED)[calls.callee]
+    each, made, inlined = _made(calls, work)
     none_once = np.zeros(n, bool)
     anywhere, again = np.zeros(n), 0.0
     if dispatched.any():
@@ -342,6 +352,20 @@ def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: i
         if 0 < len(called) <= numbers.FEW_TARGETS:
             tasks[called] += float(often[made_by.group == number].sum()) / len(called)
     return tasks
+
+
+def _made(calls: Calls, work: Work) -> tuple[Bools, Bools, Bools]:
+    """Rows of ``calls``: made each time around by a loop, made as a rule, and the latter of small functions."""
+    as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
+    each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
+    made = calls.times >= as_a_rule
+    return each, made, made & (work.straight <= numbers.INLINED)[calls.callee]
+
+
+def near_without(calls: Calls, work: Work, once: Bools, left_out: Bools) -> Bools:
+    """What loops of the functions that are run ``once`` call each time around, but for the calls that are left out."""
+    each, _, inlined = _made(calls, work)
+    return _near(calls, each & ~left_out, inlined, once)
 
 
 def _near(calls: Calls, each: Bools, inlined: Bools, once: Bools) -> Bools:

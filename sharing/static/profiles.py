@@ -91,7 +91,9 @@ class Profiler:
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
         if threads is not None and once is not None:
-            self._uses = Uses(threads, accesses.sites, once, accesses.mask, in_loops(image, accesses.sites))
+            waiting = threads.waiting.among(image, accesses.sites) if threads.waiting is not None else None
+            rarity = in_loops(image, accesses.sites)
+            self._uses = Uses(threads, accesses.sites, once, accesses.mask, rarity, waiting)
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}

@@ -42,6 +42,9 @@ def atomic(one: Actor) -> Actor:
     return dataclasses.replace(one, role=Role.ATOMIC)
 
 
+PACED_OTHER = actor(FrequentUse(OTHER, OTHER, OTHER, OTHER, paced_writes=OTHER, paced_uses=OTHER))
+
+
 @pytest.mark.parametrize(
     ("first", "second", "most"),
     [
@@ -54,6 +57,11 @@ def atomic(one: Actor) -> Actor:
             id="both sure, on threads of one kind",
         ),
         pytest.param(actor(SURE_ONE), actor(FrequentUse(OTHER, OTHER)), Severity.MEDIUM, id="one of them less sure"),
+        pytest.param(actor(SURE_ONE), PACED_OTHER, Severity.MEDIUM, id="both sure, one once each time that it waits"),
+        pytest.param(
+            atomic(actor(SURE_ONE)), atomic(PACED_OTHER), Severity.CRITICAL, id="atomics that count what is handed over"
+        ),
+        pytest.param(atomic(actor(SURE_ONE)), PACED_OTHER, Severity.MEDIUM, id="and one of them plain"),
         pytest.param(actor(SURE_ONE), RAISED, Severity.LOW, id="one of them busy in its own loop only"),
         pytest.param(actor(FrequentUse(ONE, ONE)), RAISED, Severity.LOW, id="and the other one less sure"),
         pytest.param(

@@ -353,6 +353,14 @@ def surely_meet(writer: Actor, user: Actor, ctx: Context) -> bool:
     return ctx.concurrent(writer.often.sure_writes, user.often.sure_uses)
 
 
+def meet_unpaced(writer: Actor, user: Actor, ctx: Context) -> bool:
+    """Do they surely meet oftener than threads wait for each other?"""
+    if writer.often is None or user.often is None:
+        return False
+    wrote, used = writer.often, user.often
+    return ctx.concurrent(wrote.sure_writes & ~wrote.paced_writes, used.sure_uses & ~used.paced_uses)
+
+
 def surely_meet_others(writer: Actor, user: Actor, ctx: Context) -> bool:
     """Do they surely meet also if of each thread that is perhaps several there is only one?"""
     if writer.often is None or user.often is None:
