@@ -16,8 +16,6 @@ namespace {
 
 /// A block that is still changing after this many visits gets no values.
 constexpr uint8_t MaxVisits = 24;
-/// Spills that are followed at one time; -O0 code of large functions has many.
-constexpr size_t MaxSlots = 256;
 /// Stack bytes above an exposed address that a callee may change.
 constexpr int64_t ExposedBytes = 64;
 /// Bytes of what stands for a thread.
@@ -222,7 +220,6 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
 
 void FunctionFlow::walk(const Block &B, std::span<const Op> Ops) {
   BlockFirst = B.First;
-  forgetVectors();
   for (uint32_t I = B.First; I < B.Last; ++I) {
     step(Ops[I], I);
     if (Ops[I].Rare && !Emitting)
@@ -331,23 +328,14 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
   if (auto At = threadPlace(M, E); At && Keeps && isFollowed(O.Stored) &&
                                    M.Kind == Access::Store && !V.isExact())
     Now.Regs[O.Stored] = Value::threadWord(*At, Origin);
+  StoredWords Halves = storedVector(O, M);
   if (E.Where.Kind != ValueKind::Stack) {
-    auto GetsOut = [&](const Value &One, int64_t Behind) {
-      expose(One, ExposedBytes);
-      if (!Emitting)
-        return;
-      escape(One);
-      keep(One, M, E, Origin - 1, Behind);
-      if (!Behind)
-        hold(One, M, E, Origin - 1, Behind);
-    };
-    eachOf(V, [&](const Value &One) { GetsOut(One, 0); });
-    eachOf(V2, [&](const Value &One) { GetsOut(One, 8); });
-    if (Emitting) {
-      if (O.VectorStored >= 0 && M.Size == 16)
-        for (unsigned Half : {0U, 1U})
-          hold(Vectors[O.VectorStored][Half], M, E, Origin - 1, Half * 8);
-    }
+    if (!Halves.Count)
+      getsOut(V, M, E, Origin - 1, 0);
+    if (O.Stored2 != NoReg)
+      getsOut(V2, M, E, Origin - 1, 8);
+    for (unsigned Word = 0; Word < Halves.Count; ++Word)
+      getsOut(Halves.What[Word], M, E, Origin - 1, Word * 8);
     return;
   }
   if (!E.Where.isExact())
@@ -369,9 +357,25 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     spill(At, V);
   if (Whole && Pair)
     spill(At + 8, V2);
+  for (unsigned Word = 0; Word < Halves.Count; ++Word)
+    spill(At + Word * 8, Halves.What[Word]);
   if (Value Part = reg(O, O.StoredAny);
       M.Kind == Access::Store && M.Size < 8 && Part.hasMarks())
     spill(At, unknownFrom(Part), M.Size);
+}
+
+/// \p V is stored so many bytes \p Behind where an operand points, out of the
+/// function's sight.
+void FunctionFlow::getsOut(const Value &V, const MemOperand &M,
+                           const Effective &E, uint32_t Index, int64_t Behind) {
+  eachOf(V, [&](const Value &One) {
+    expose(One, ExposedBytes);
+    if (!Emitting)
+      return;
+    escape(One);
+    keep(One, M, E, Index, Behind);
+    hold(One, M, E, Index, Behind);
+  });
 }
 
 void FunctionFlow::spill(int64_t Offset, const Value &Content, int64_t Size) {

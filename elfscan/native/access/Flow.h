@@ -33,6 +33,9 @@ struct Slot {
 
 using Registers = std::array<Value, MaxRegs>;
 
+/// Spills that are followed at one time; -O0 code of large functions has many.
+inline constexpr size_t MaxSlots = 256;
+
 struct State {
   Registers Regs;
   std::vector<Slot> Slots; ///< by offset
@@ -140,9 +143,6 @@ private:
   /// block, and the number.
   int8_t NarrowReg = NoReg;
   int64_t NarrowNumber = 0;
-  /// The halves of each vector register, as far as this block made them.
-  std::array<std::array<Value, 2>, MaxVectors> Vectors;
-  bool AnyVector = false;
   Choices Chosen;
   uint32_t BlockFirst = 0; ///< op of the block that is walked
   std::span<const Op> Code;
@@ -185,10 +185,20 @@ private:
   BitRole bitsOf(const Op &O) const;
   Value inHalf(const Op &O, const Value &V) const;
   void step(const Op &O, uint32_t Index);
+  /// What an op stores from a vector register, word by word.
+  struct StoredWords {
+    TwoValues What;
+    unsigned Count = 0;
+  };
+  TwoValues vector(int8_t Reg) const;
   void forgetVectors();
+  StoredWords storedVector(const Op &O, const MemOperand &M);
   void vectorStep(const Op &O, const Effective &E, uint32_t Origin);
+  TwoValues vectorMoved(const Op &O, const Effective &E, uint32_t Origin);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,
              uint32_t Origin);
+  void getsOut(const Value &V, const MemOperand &M, const Effective &E,
+               uint32_t Index, int64_t Behind);
   void spill(int64_t Offset, const Value &Content, int64_t Size = 8);
   void forget(int64_t Offset, int64_t Size);
   bool callsDescriptor(const Op &O) const;

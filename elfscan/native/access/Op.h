@@ -131,11 +131,11 @@ struct MemOperand {
 enum class VectorMove : uint8_t {
   Unknown,
   Low,      ///< VectorFrom, a general register; the upper half is lost
-  High,     ///< the upper half becomes VectorFrom, a general register
-  Upper,    ///< the upper half becomes the lower one of VectorFrom
+  High,     ///< the lower half of VectorLow, and VectorFrom, a general register
+  Lowers,   ///< the lower halves of VectorLow and of VectorFrom
   Copy,     ///< VectorFrom
   LowLoad,  ///< the 8 bytes of Mem[0]; the upper half is lost
-  HighLoad, ///< the upper half becomes the 8 bytes of Mem[0]
+  HighLoad, ///< the lower half of VectorLow, and the 8 bytes of Mem[0]
   Load,     ///< the 16 bytes of Mem[0]
 };
 inline constexpr unsigned MaxVectors = 16;
@@ -163,7 +163,9 @@ struct Op {
   VectorMove Vector = VectorMove::Unknown;
   int8_t VectorDst = NoReg;    ///< vector register that is written
   int8_t VectorFrom = NoReg;   ///< see VectorMove
-  int8_t VectorStored = NoReg; ///< whose 16 bytes Mem[0] receives
+  int8_t VectorLow = NoReg;    ///< the same
+  int8_t VectorStored = NoReg; ///< whose 16 bytes, or 8, Mem[0] receives
+  bool StoresUpper = false;    ///< these 8 are its upper half
   int8_t StoredAny = NoReg;    ///< as Stored, of any width
   int8_t Swapped = NoReg;  ///< register that an exchange stores, of any width
   int8_t Proposed = NoReg; ///< register that a compare-and-swap stores; what it

@@ -220,10 +220,11 @@ void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
     holdIn(V, E.Where.Base + Behind, Index);
     return;
   }
-  if (V.Kind != ValueKind::Pointee || M.Size != 8 || !E.Where.isNumber() ||
-      !E.Where.IsAddress || !P.inData(E.Where.Base))
+  int64_t Place = wrapAdd(E.Where.Base, Behind);
+  if (V.Kind != ValueKind::Pointee || M.Size < 8 || !E.Where.isNumber() ||
+      !E.Where.IsAddress || !P.inData(Place))
     return;
-  Out->Held.push_back({Code[Index].Ip, uint64_t(E.Where.Base), uint64_t(V.Base),
+  Out->Held.push_back({Code[Index].Ip, uint64_t(Place), uint64_t(V.Base),
                        Current.Row, LoopDepth, Rarity, Order, 0});
 }
 
