@@ -19,6 +19,11 @@ from tests.sharing.conftest import Compile
 OPTIONS = """
 #include <getopt.h>
 #include <stdio.h>
+#ifdef INLINED
+#define PARSE static inline __attribute__((always_inline))
+#else
+#define PARSE __attribute__((noinline))
+#endif
 volatile long once_given, once_verbose, once_named, often_read, often_commands, often_within;
 static const struct option names[] = {{"name", 1, 0, 'n'}, {0, 0, 0, 0}};
 __attribute__((noinline)) void once_set(int n) { once_given += n; }
@@ -29,7 +34,7 @@ __attribute__((noinline)) void often_run(int n, char **v) {
     while (getopt(n, v, "x") > 0) often_within++;
   }
 }
-__attribute__((noinline)) int parse(int n, char **v) {
+PARSE int parse(int n, char **v) {
   int c;
   while ((c = getopt_long(n, v, "v", names, 0)) != -1) {
     switch (c) {
@@ -64,10 +69,11 @@ EXPECTED = {
 }  # what once_set does is as seldom as its calls
 
 
+@pytest.mark.parametrize("define", ["-UINLINED", "-DINLINED"])  # the next loop follows at once in one function
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("tool", ["gcc", "clang-19", "aarch64-linux-gnu-gcc"])
-def test_what_a_loop_over_options_does_is_seldom(compiled: Compile, tool: str, level: str) -> None:
-    (image,) = read_images(str(compiled(tool, "c", OPTIONS, level)), types=False)
+def test_what_a_loop_over_options_does_is_seldom(compiled: Compile, tool: str, level: str, define: str) -> None:
+    (image,) = read_images(str(compiled(tool, "c", OPTIONS, level, define)), types=False)
     assert seldom(with_rarity(image)) == EXPECTED
 
 

@@ -235,7 +235,28 @@ uint32_t Graph::way(const Block &B, uint32_t Nth, bool Mirrored) const {
   return Nth < Out ? Ways[Nth] : Ways[Out + Ways.size() - 1 - Nth];
 }
 
-/// Fills PostOrder: each block after those that it leads to, back edges aside.
+/// Fills Exits: by the head of an outermost loop where the loop is left to.
+void Graph::findExits() {
+  Exits.clear();
+  for (uint32_t B = 0; B < Blocks.size(); ++B)
+    if (Outer[B] < Blocks.size())
+      for (uint32_t To : successors(Blocks[B]))
+        if (Outer[To] != Outer[B])
+          Exits.emplace_back(Outer[B], To);
+  std::ranges::sort(Exits);
+  Exits.erase(std::ranges::unique(Exits).begin(), Exits.end());
+}
+
+/// Where the outermost loop with head \p B is left to.
+std::span<const Graph::Exit> Graph::exitsOf(uint32_t B) const {
+  if (Outer[B] != B)
+    return {};
+  auto Found = std::ranges::equal_range(Exits, B, {}, &Exit::first);
+  return {Found.begin(), Found.end()};
+}
+
+/// Fills PostOrder: each block after those that it leads to, back edges aside,
+/// and what a loop is left to before all of the loop.
 void Graph::leaveBlocks(bool Mirrored) {
   PostOrder.clear();
   Colour.assign(Blocks.size(), 0);
@@ -246,12 +267,16 @@ void Graph::leaveBlocks(bool Mirrored) {
     while (!Stack.empty()) {
       uint32_t B = Stack.back();
       uint32_t Nth = NextEdge[B]++;
-      if (Nth == Blocks[B].LastEdge - Blocks[B].FirstEdge) {
+      std::span<const Exit> Out = exitsOf(B);
+      if (Nth == Out.size() + Blocks[B].LastEdge - Blocks[B].FirstEdge) {
         PostOrder.push_back(B);
         Stack.pop_back();
         continue;
       }
-      if (uint32_t To = way(Blocks[B], Nth, Mirrored); !Colour[To]) {
+      uint32_t To = Nth < Out.size()
+                        ? Out[Mirrored ? Out.size() - 1 - Nth : Nth].second
+                        : way(Blocks[B], uint32_t(Nth - Out.size()), Mirrored);
+      if (!Colour[To]) {
         Colour[To] = 1;
         Stack.push_back(To);
       }
@@ -266,8 +291,10 @@ void Graph::leaveBlocks(bool Mirrored) {
 }
 
 /// Numbers the blocks so that each comes after those that lead to it, and what
-/// follows a loop after the whole loop: ways out are walked first.
+/// follows a loop after the whole loop: ways out are walked first, those of an
+/// outermost loop from its head.
 void Graph::orderBlocks() {
+  findExits();
   auto Deeper = [&](uint32_t A, uint32_t B) {
     return Blocks[A].LoopDepth < Blocks[B].LoopDepth;
   };

@@ -98,6 +98,8 @@ private:
   bool AnyEnds = false;
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;
+  using Exit = std::pair<uint32_t, uint32_t>; ///< head of a loop, block behind
+  std::vector<Exit> Exits;                    ///< of outermost loops
 
   void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
                   uint64_t End, Counts &Seen);
@@ -106,6 +108,8 @@ private:
   void dropPadding(std::span<const Op> Ops);
   void findBackEdges();
   void orderBlocks();
+  void findExits();
+  std::span<const Exit> exitsOf(uint32_t B) const;
   void leaveBlocks(bool Mirrored);
   uint32_t way(const Block &B, uint32_t Nth, bool Mirrored) const;
   bool entersLoop(uint32_t To, uint8_t Depth) const;
