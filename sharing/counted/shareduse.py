@@ -47,7 +47,7 @@ class SharedUse:
     user: int
     write_rate: float
     use_rate: float
-    writes: bool  # the second span is written by its user, too
+    use_writes: float  # of the uses those that write, of which the second span's user may have none
     transfers: float
     share: float  # of the run's time, at most
 
@@ -98,7 +98,7 @@ def shared_use(weighed: Uses, spans: Sequence[NamedSpan]) -> SharedUse | None:
             u,
             float(writes[t]),
             float(touches[u]),
-            bool(uses[b][0][u]),
+            float(uses[b][0][u] * PER_MILLION / instructions[u]),
             transfers,
             share_of_time(transfers, float(instructions.max())),
         )
@@ -121,11 +121,12 @@ def severity(found: SharedUse) -> Severity:
 def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
     """Who did what how often, and what that can cost."""
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
-    use = "wrote" if found.writes else "read"
+    use = "wrote" if found.use_writes >= found.use_rate else "used" if found.use_writes else "read"
+    of_them = f", {found.use_writes:.3g} of them writes" if use == "used" else ""
     element = "; which elements each of them used is not counted" if found.inside else ""
     text = (
         f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
-        f"{found.used.name} {_times(found.use_rate)}{element}"
+        f"{found.used.name} {_times(found.use_rate)}{of_them}{element}"
     )
     most = f"at most {100 * found.share:.2g} % of the run's time if each use misses"
     return (text, f"{most}; {limit_of(weighed.counted)}")

@@ -1,0 +1,28 @@
+"""What is said of a use that is now a read and now a write: how often it is either, and how often a write."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from sharing.counted.shareduse import NamedSpan, SharedUse, evidence
+from sharing.counted.weigh import Weighed
+
+LOCK, HEAD = NamedSpan("lock", (0, 20)), NamedSpan("head", (48, 56))
+
+
+@pytest.mark.parametrize(
+    ("use_writes", "said"),
+    [
+        (0.0, "two read head 900 times"),
+        (900.0, "two wrote head 900 times"),
+        (3.0, "two used head 900 times, 3 of them writes"),
+    ],
+)
+def test_reads_are_not_said_to_be_writes(use_writes: float, said: str) -> None:
+    labels = SimpleNamespace(label=("one", "two").__getitem__, together=False)
+    found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 900.0, use_writes, 1000.0, 0.1)
+    told, _ = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
+    assert told == f"one wrote lock 500 times per million instructions, {said}"
