@@ -38,7 +38,7 @@ _SURER = {
     Confidence.LAYOUT: "positions alone say so; who uses the bytes how often is for a profile to say, and for symbols "
     "and debug information where the file has none",
     Confidence.STATIC: "estimated from code; {decides}",
-    Confidence.COUNTED: "executions are exact, waiting is not known; {decides}",
+    Confidence.COUNTED: "executions were counted, waiting is not known; {decides}",
     Confidence.DERIVED: "sampled code, addresses worked out from it: samples with data addresses are surer (linemate "
     "doctor says whether this machine has them)",
     Confidence.SAMPLED: "seen in a profile: record --solo, or a benchmark with the fix, measures the gain",
