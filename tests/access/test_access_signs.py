@@ -46,3 +46,21 @@ def test_a_second_branch_on_the_same_comparison_is_known(build: Build, compiler:
     (more,) = result.sites[result.sites["target"] == elf.objects["more"][0]]
     assert int(more["rarity"]) == MOSTLY
     assert int(row["rarity"]) == 2 * RARE - 1  # twice 0.16: 21.1
+
+
+@pytest.mark.parametrize(
+    ("compiler", "level"),
+    [("gcc-x86-64", "-O2"), ("clang-x86-64", "-O2"), ("clang-aarch64", "-O2")],
+)
+def test_a_loop_seldom_ends_where_a_call_failed(build: Build, compiler: str, level: str) -> None:
+    """It does where that is its only exit, and where zero leads there as well: that is the end of what was read."""
+    elf = read_elf(build(compiler, "rounds/signs.c", level, "-fno-inline"))
+    result = start_scan(elf.plan).result()
+
+    def rarity(name: str) -> int:
+        rows = result.sites[result.sites["target"] == elf.objects[name][0]]
+        return int(rows["rarity"].min())
+
+    assert RARE <= rarity("stopped") <= RARE + 1
+    others = {name: rarity(name) for name in ("only", "ended", "found", "last", "sent")}
+    assert max(others.values()) <= MOSTLY, others

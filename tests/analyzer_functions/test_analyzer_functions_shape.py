@@ -113,6 +113,23 @@ def test_rarity_leaves_loops_to_their_depth(tmp_path: Path) -> None:
     assert column(unit, "f", 12) == {"a": 1, "b": 0}
 
 
+@pytest.mark.parametrize(
+    ("body", "rarely"),
+    [
+        ("while (n) { long d = get(); if (d < 0) { a++; return -1; } n -= d; } b++;", True),
+        ("for (;;) { if (get() < 0) break; } a++;", False),  # its only exit
+        ("while (n) { long d = get(); if (d <= 0) { a++; return 1; } n -= d; } b++;", False),  # the end of a file
+        ("long d; while ((d = get()) > 0) { if (d == 9) return -1; n += d; } a++;", False),
+        ("for (; n >= 0; n--) { if (get() == n) return 1; } a++;", False),  # it counts down
+    ],
+)
+def test_a_loop_seldom_ends_where_a_call_failed(tmp_path: Path, body: str, rarely: bool) -> None:
+    text = f"static int a, b; long get(void); long f(long n) {{ {body} return 0; }}"
+    rarity = column(read(tmp_path, text), "f", 13)
+    assert (rarity["a"] >= 8) == rarely
+    assert rarity.get("b", 0) == 0
+
+
 def test_order_puts_what_follows_a_loop_behind_all_of_it(tmp_path: Path) -> None:
     text = """
     static int first, inside, deep, last;

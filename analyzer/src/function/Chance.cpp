@@ -21,7 +21,6 @@ namespace linemate {
 namespace {
 
 constexpr float PointerIsNull = 0.4F; // pointer heuristic: 60%
-constexpr float IsNegative = 0.16F;   // opcode heuristic: 84%
 constexpr float ReturnsEarly = 0.28F; // return heuristic: 72%
 constexpr float GoesToFailure = 0.1F; // a label that says so
 
@@ -271,6 +270,15 @@ Expectations expectedOperands(const CFG &Graph) {
         addOperands(Call->getArg(0), *Value, Out);
     }
   return Out;
+}
+
+bool mayAskOfFailure(const CFGBlock &B) {
+  const Expr *Condition = B.getLastCondition();
+  if (!Condition || !isa_and_nonnull<IfStmt>(B.getTerminatorStmt()))
+    return false;
+  const auto *O = dyn_cast<BinaryOperator>(Condition->IgnoreParenImpCasts());
+  return !O || (O->getOpcode() != BO_LE && O->getOpcode() != BO_GT) ||
+         !isZero(O->getRHS());
 }
 
 float chanceOfTrue(const CFGBlock &B, const ASTContext &Context,

@@ -19,6 +19,9 @@ namespace linemate {
 /// builtin-expect-probability is 90 percent).
 inline constexpr float UnlikelyChance = 0.1F;
 
+/// Of what was just found to be below zero: the opcode heuristic (84%).
+inline constexpr float IsNegative = 0.16F;
+
 /// Of a way that is taken once, as sharing/basics/numbers.py has it (SELDOM).
 inline constexpr float FirstTimeChance = 0x1p-10F;
 
@@ -32,6 +35,10 @@ Expectations expectedOperands(const clang::CFG &Graph);
 /// The chance that a block with two ways takes the first: its condition holds.
 float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context,
                    const Expectations &Expected);
+
+/// May the branch at the end of a block be an "if" that asks whether something
+/// failed?  Not "n <= 0": so ends what reads to the end, failed or not.
+bool mayAskOfFailure(const clang::CFGBlock &B);
 
 /// Is it written as zero: 0, NULL, false, an enumerator of that value?
 bool isZero(const clang::Expr *E);

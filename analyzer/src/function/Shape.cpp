@@ -155,17 +155,32 @@ void Shape::countLoops() {
         Seen[P->getBlockID()] = Loop;
         Body.push_back(P->getBlockID());
       }
+    uint32_t Leaving = 0;
     for (unsigned B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth)
         ++Blocks[B].LoopDepth;
+      bool Leaves = false;
       eachSuccessor(*ById[B], [&](const CFGBlock &S) {
-        if (Seen[S.getBlockID()] != Loop)
-          ++Exits[{B, S.getBlockID()}];
+        if (Seen[S.getBlockID()] == Loop)
+          return;
+        Leaves = true;
+        ++Exits[{B, S.getBlockID()}];
       });
+      Leaving += Leaves;
     }
+    countExits(Body, Leaving);
   }
   for (const auto &[Header, From] : BackEdges)
     Blocks[Header].IsOutermostHead = Blocks[Header].LoopDepth == 1;
+}
+
+/// So many blocks of a loop have a way out of it.
+void Shape::countExits(const std::vector<unsigned> &Body, uint32_t Count) {
+  for (unsigned B : Body)
+    if (!Blocks[B].InnerSize || Body.size() < Blocks[B].InnerSize) {
+      Blocks[B].InnerSize = Body.size();
+      Blocks[B].InnerExits = Count;
+    }
 }
 
 void Shape::sort() {
@@ -235,7 +250,8 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
 
 /// How rarely a run of the function comes to a block, leaving loop counts to
 /// LoopDepth: 4 * -log2 of the chance.  After Wu and Larus (MICRO-27, 1994); an
-/// exit of a loop is as likely as the loop, since every loop ends.
+/// exit of a loop is as likely as the loop, since every loop ends, but if it
+/// has another one and a call failed.
 void Shape::estimate() {
   std::vector<float> Chance(Blocks.size(), 0.0F);
   Chance[Graph.getEntry().getBlockID()] = 1.0F;
@@ -251,7 +267,7 @@ void Shape::estimate() {
       Dies |= Doomed[S.getBlockID()];
     });
     float Here = std::min(Chance[B->getBlockID()], 1.0F);
-    float First = -1;
+    float First = -1, OfExit = 1;
     if (Stays + Leaves == 2 && B->succ_size() == 2) {
       // Of a test that leaves a loop, only strong evidence counts.
       float Guess = chanceOfFirst(*B);
@@ -259,6 +275,13 @@ void Shape::estimate() {
           Dies || Guess <= UnlikelyChance || Guess >= 1 - UnlikelyChance;
       if (Stays == 2 || Leaves == 2 || (Strong && !Depth) || Dies)
         First = Guess;
+      // A loop that has another exit seldom ends with a call that failed.
+      const CFGBlock *To = B->succ_begin()->getReachableBlock();
+      float Out =
+          Blocks[To->getBlockID()].LoopDepth < Depth ? Guess : 1 - Guess;
+      if (Leaves == 1 && Out <= IsNegative && mayAskOfFailure(*B) &&
+          Blocks[B->getBlockID()].InnerExits > 1)
+        OfExit = Out;
     }
     bool IsFirst = true;
     eachSuccessor(*B, [&](const CFGBlock &S) {
@@ -266,6 +289,8 @@ void Shape::estimate() {
       float Share = 1.0F / float(Exit ? Leaves : Stays);
       if (First >= 0)
         Share = IsFirst ? First : 1 - First;
+      else if (Exit)
+        Share *= OfExit;
       IsFirst = false;
       Chance[S.getBlockID()] += Here * Share;
     });

@@ -30,6 +30,8 @@ struct BlockShape {
   bool Reached = false; ///< from the entry, or as a handler of exceptions
   bool Handler = false; ///< reached by exceptions only
   bool IsOutermostHead = false; ///< of a loop that is in no other
+  uint32_t InnerSize = 0;       ///< blocks of its inmost loop
+  uint32_t InnerExits = 0;      ///< those of them that leave it
 };
 
 /// By edge (from, to) how many loops it leaves.
@@ -57,6 +59,7 @@ private:
 
   void reach();
   void countLoops();
+  void countExits(const std::vector<unsigned> &Body, uint32_t Count);
   void sort();
   void leaveBlocks(bool Mirrored);
   void findDoomed();

@@ -1,7 +1,7 @@
 //===- Graph.cpp - The control flow of one function -----------------------===//
 //
-// Owns block building and loop depths.  Jump tables are read in
-// JumpTable.cpp.
+// Owns block building and how rarely blocks run.  Jump tables are read in
+// JumpTable.cpp, loops are counted in Loops.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,6 @@ namespace linemate {
 
 namespace {
 
-/// Loop bodies are walked once each; deeper nests than this would make that
-/// more than linear, and are then counted only in part.
-constexpr uint64_t LoopWorkPerBlock = 64;
-constexpr uint8_t MaxLoopDepth = 255;
 /// Of code that only an exception or an unread switch leads to.
 constexpr float RootChance = 0.1F;
 constexpr float LeastChance = 1e-12F;
@@ -98,6 +94,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   findKeyed(Ops);
   findBackEdges();
   Outer.assign(Blocks.size(), UINT32_MAX);
+  WaysOut.assign(Blocks.size(), 0);
   if (!BackEdges.empty())
     countLoops(P, Ops, CallerSaved & ~bit(Result));
   orderBlocks();
@@ -419,7 +416,8 @@ std::span<const uint32_t> Graph::goesOn(const Block &B, float Here) {
 /// LoopDepth: 4 * -log2 of the chance, each way of a branch taken equally
 /// often. After Wu and Larus (MICRO-27, 1994); an exit of a loop is as likely
 /// as the loop, since every loop ends, a loop is entered more often than
-/// skipped (Ball and Larus, PLDI 1993: 88%), and calls seldom fail.
+/// skipped (Ball and Larus, PLDI 1993: 88%), and calls seldom fail: a loop that
+/// has another exit seldom ends so.
 void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
   auto Rarity = [](float C) {
     return uint8_t(
@@ -454,10 +452,14 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
         continue;
       }
     }
-    if (Ways.size() == 2 && (Stays == 2 || Leaves == 2))
-      if (auto Negative = negativeWay(*this, Ops, *It, Result)) {
+    bool Mixed = Stays == 1;
+    if (Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1))
+      if (auto Negative = negativeWay(*this, Ops, *It, Result, Mixed);
+          Negative &&
+          (!Mixed || Blocks[*Negative].LoopDepth < Current.LoopDepth)) {
+        float Else = Mixed ? 1 : 1 - IsNegative;
         for (uint32_t To : Ways)
-          Chance[To] += Here * (To == *Negative ? IsNegative : 1 - IsNegative);
+          Chance[To] += Here * (To == *Negative ? IsNegative : Else);
         continue;
       }
     for (uint32_t To : Ways) {
@@ -467,50 +469,6 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
   }
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     Blocks[B].Rarity = Rarity(Chance[B]);
-}
-
-/// The body of a loop: its header and what reaches a back edge without
-/// passing the header.
-void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
-                       uint32_t Handed) {
-  std::sort(BackEdges.begin(), BackEdges.end());
-  Mark.assign(Blocks.size(), 0);
-  OuterSize.assign(Blocks.size(), 0);
-  uint64_t Work = 0, Limit = LoopWorkPerBlock * Blocks.size();
-  for (size_t I = 0; I < BackEdges.size() && Work < Limit;) {
-    uint32_t Header = BackEdges[I].first;
-    uint32_t Loop = I + 1;
-    Body.assign(1, Header);
-    Mark[Header] = Loop;
-    size_t Next = 0;
-    for (; I < BackEdges.size() && BackEdges[I].first == Header; ++I)
-      if (Mark[BackEdges[I].second] != Loop) {
-        Mark[BackEdges[I].second] = Loop;
-        Body.push_back(BackEdges[I].second);
-      }
-    for (Next = 1; Next < Body.size(); ++Next)
-      for (uint32_t E = PredStart[Body[Next]]; E < PredStart[Body[Next] + 1];
-           ++E) {
-        ++Work;
-        if (Mark[Preds[E]] == Loop)
-          continue;
-        Mark[Preds[E]] = Loop;
-        Body.push_back(Preds[E]);
-      }
-    // Elsewhere flags and registers say otherwise what came of an exchange.
-    bool IsRetry =
-        P.Machine == Arch::X86_64 && triesAgain(Ops, Header, Loop, Handed);
-    for (uint32_t B : Body) {
-      if (Blocks[B].LoopDepth < MaxLoopDepth) {
-        ++Blocks[B].LoopDepth;
-        Blocks[B].Retries += IsRetry;
-      }
-      if (Body.size() > OuterSize[B]) {
-        OuterSize[B] = Body.size();
-        Outer[B] = Header;
-      }
-    }
-  }
 }
 
 } // namespace linemate

@@ -100,6 +100,9 @@ private:
   std::vector<uint32_t> OuterSize;
   using Exit = std::pair<uint32_t, uint32_t>; ///< head of a loop, block behind
   std::vector<Exit> Exits;                    ///< of outermost loops
+  std::vector<uint32_t>
+      WaysOut; ///< of a block, those that leave its inmost loop
+  std::vector<uint32_t> InnerSize;
 
   void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
                   uint64_t End, Counts &Seen);
@@ -117,6 +120,7 @@ private:
   void startChances();
   void findEndings(std::span<const Op> Ops);
   std::span<const uint32_t> goesOn(const Block &B, float Here);
+  void countExits(uint32_t Loop);
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
   bool isFirstUse(std::span<const Op> Ops, const Block &From,
                   uint32_t To) const;

@@ -80,7 +80,7 @@ bool isNotPositive(const Graph &G, std::span<const Op> Ops, uint32_t B,
 
 /// Is the branch at the end of a block taken on a negative number, or passed?
 std::optional<bool> takesNegative(const Graph &G, std::span<const Op> Ops,
-                                  uint32_t B, int8_t Result) {
+                                  uint32_t B, int8_t Result, bool Below) {
   const Block &Own = G.blocks()[B];
   const Op &Branch = Ops[Own.Last - 1];
   if (Branch.Next != Flow::Branch)
@@ -102,11 +102,13 @@ std::optional<bool> takesNegative(const Graph &G, std::span<const Op> Ops,
     return std::nullopt;
   switch (Branch.Sign) {
   case OnSign::Negative:
-  case OnSign::NotPositive:
     return true;
+  case OnSign::NotPositive:
+    return Below ? std::nullopt : std::optional(true);
   case OnSign::NotNegative:
-  case OnSign::Positive:
     return false;
+  case OnSign::Positive:
+    return Below ? std::nullopt : std::optional(false);
   case OnSign::Unknown:
     break;
   }
@@ -116,9 +118,9 @@ std::optional<bool> takesNegative(const Graph &G, std::span<const Op> Ops,
 } // namespace
 
 std::optional<uint32_t> negativeWay(const Graph &G, std::span<const Op> Ops,
-                                    uint32_t B, int8_t Result) {
+                                    uint32_t B, int8_t Result, bool Below) {
   std::span<const uint32_t> Ways = G.successors(G.blocks()[B]);
-  std::optional<bool> Taken = takesNegative(G, Ops, B, Result);
+  std::optional<bool> Taken = takesNegative(G, Ops, B, Result, Below);
   if (!Taken || Ways.size() != 2)
     return std::nullopt;
   uint64_t Target = uint64_t(Ops[G.blocks()[B].Last - 1].Imm);

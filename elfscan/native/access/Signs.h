@@ -22,9 +22,10 @@ namespace linemate {
 inline constexpr float IsNegative = 0.16F;
 
 /// The successor of block number \p B, which has two, that a negative result of
-/// a call leads to; \p Result is the register that it is in.
+/// a call leads to; \p Result is the register that it is in.  Where \p Below,
+/// one that zero does not lead to as well: that is how what was read ends.
 std::optional<uint32_t> negativeWay(const Graph &G, std::span<const Op> Ops,
-                                    uint32_t B, int8_t Result);
+                                    uint32_t B, int8_t Result, bool Below);
 
 } // namespace linemate
 

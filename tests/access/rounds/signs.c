@@ -1,9 +1,11 @@
-/* What is done where a call failed, whose result is below zero then, and its near misses. */
+/* What is done where a call failed, whose result is below zero then, and its
+ * near misses. */
 static volatile long input;
 
 __attribute__((noinline)) long get(void) { return input; }
 
-long below, below_or_zero, failed, left_over, usual, more, set, seven, large, given;
+long stopped, sent, only, ended, found, last, below, below_or_zero, failed,
+    left_over, usual, more, set, seven, large, given;
 
 void sign(void) {
   if (get() < 0)
@@ -53,8 +55,53 @@ void argument(long n) {
     given = 1;
 }
 
+/* A loop that has another exit seldom ends so. */
+long send_all(long n) {
+  while (n) {
+    long done = get();
+    if (done < 0) {
+      stopped = n;
+      return -1;
+    }
+    n -= done;
+  }
+  sent++;
+  return 0;
+}
+
+/* One that has none always does. */
+void only_exit(void) {
+  while (get() >= 0)
+    ;
+  only++;
+}
+
+/* What is read to the end ends with zero, which is no failure. */
+long until_end(void) {
+  long n, sum = 0;
+  while ((n = get()) > 0) {
+    if (n == 9) {
+      found = sum;
+      return -1;
+    }
+    sum += n;
+  }
+  ended++;
+  return sum;
+}
+
+/* What goes on where a call failed. */
+void try_again(void) {
+  long n;
+  do
+    n = get();
+  while (n < 0 && get() == 4);
+  last++;
+}
+
 int main(void) {
   argument(get());
+  send_all(get()), only_exit(), until_end(), try_again();
   sign(), order(), result(), three_ways();
   good(), flag(), number(), magnitude();
 }

@@ -1,0 +1,82 @@
+//===- Loops.cpp - The loops of one function ------------------------------===//
+//
+// Owns the bodies of loops: their depths, the outermost one around a block, and
+// how many ways lead out of the inmost one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Graph.h"
+
+#include <algorithm>
+
+namespace linemate {
+
+namespace {
+
+/// Loop bodies are walked once each; deeper nests than this would make that
+/// more than linear, and are then counted only in part.
+constexpr uint64_t LoopWorkPerBlock = 64;
+constexpr uint8_t MaxLoopDepth = 255;
+
+} // namespace
+
+/// How many blocks of the loop that was just marked lead out of it.
+void Graph::countExits(uint32_t Loop) {
+  uint32_t Count = 0;
+  for (uint32_t B : Body)
+    Count += std::ranges::any_of(successors(Blocks[B]),
+                                 [&](uint32_t To) { return Mark[To] != Loop; });
+  for (uint32_t B : Body)
+    if (!InnerSize[B] || Body.size() < InnerSize[B]) {
+      InnerSize[B] = Body.size();
+      WaysOut[B] = Count;
+    }
+}
+
+/// The body of a loop: its header and what reaches a back edge without
+/// passing the header.
+void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
+                       uint32_t Handed) {
+  std::sort(BackEdges.begin(), BackEdges.end());
+  Mark.assign(Blocks.size(), 0);
+  OuterSize.assign(Blocks.size(), 0);
+  InnerSize.assign(Blocks.size(), 0);
+  uint64_t Work = 0, Limit = LoopWorkPerBlock * Blocks.size();
+  for (size_t I = 0; I < BackEdges.size() && Work < Limit;) {
+    uint32_t Header = BackEdges[I].first;
+    uint32_t Loop = I + 1;
+    Body.assign(1, Header);
+    Mark[Header] = Loop;
+    size_t Next = 0;
+    for (; I < BackEdges.size() && BackEdges[I].first == Header; ++I)
+      if (Mark[BackEdges[I].second] != Loop) {
+        Mark[BackEdges[I].second] = Loop;
+        Body.push_back(BackEdges[I].second);
+      }
+    for (Next = 1; Next < Body.size(); ++Next)
+      for (uint32_t E = PredStart[Body[Next]]; E < PredStart[Body[Next] + 1];
+           ++E) {
+        ++Work;
+        if (Mark[Preds[E]] == Loop)
+          continue;
+        Mark[Preds[E]] = Loop;
+        Body.push_back(Preds[E]);
+      }
+    countExits(Loop);
+    // Elsewhere flags and registers say otherwise what came of an exchange.
+    bool IsRetry =
+        P.Machine == Arch::X86_64 && triesAgain(Ops, Header, Loop, Handed);
+    for (uint32_t B : Body) {
+      if (Blocks[B].LoopDepth < MaxLoopDepth) {
+        ++Blocks[B].LoopDepth;
+        Blocks[B].Retries += IsRetry;
+      }
+      if (Body.size() > OuterSize[B]) {
+        OuterSize[B] = Body.size();
+        Outer[B] = Header;
+      }
+    }
+  }
+}
+
+} // namespace linemate
