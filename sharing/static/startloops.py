@@ -1,7 +1,8 @@
-"""Code that runs as often as threads are started: a loop that starts one each time around, and what it calls there.
+"""Code that runs as often as threads start or end: a loop that starts one each time around, and what it calls there.
 
 Owns which places these are.  A loop counts as many rounds elsewhere; here each of them takes as long as a thread takes
-to come to life, so that what it writes is written next to never, however early the first threads run already.
+to come to life, so that what it writes is written next to never, however early the first threads run already.  Nor is
+a flag often written by what then waits until a thread has seen it and ended.
 """
 
 from __future__ import annotations
@@ -30,8 +31,24 @@ def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
 
     1. calls that start a thread, and functions that do so as a rule when they run; 2. the outermost loops around
     such calls, where most rounds make one of them; 3. accesses and other calls in these loops, and
-    outside of loops in these functions.
+    outside of loops in these functions; 4. accesses outside of loops in functions that as a rule wait for one to end.
     """
+    return _with_rare_ends(_started(image, knowledge), knowledge)
+
+
+def _with_rare_ends(image: Image, knowledge: Knowledge) -> Image:
+    """What else such a function calls is left alone: a loop may be its work until the end."""
+    calls = image.calls
+    joining = [address for address, name in image.callee_names.items() if knowledge.joins_thread(name)]
+    at = np.flatnonzero(among(calls["callee"], joining) & (calls["function"] >= 0))
+    if not len(at):
+        return image
+    ending = _mostly(calls["function"][at].astype(np.int64), calls["rarity"][at], numbers.EACH_TIME)
+    sites = every_site(image)
+    return with_sites(image, _raised(sites, ~in_loop(sites["loop_depth"]) & among(sites["function"], ending)))
+
+
+def _started(image: Image, knowledge: Knowledge) -> Image:
     calls = image.calls
     starting = [address for address, name in image.callee_names.items() if knowledge.starts_thread(name)]
     starts = among(calls["callee"], starting) & (calls["function"] >= 0)

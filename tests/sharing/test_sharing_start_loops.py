@@ -69,6 +69,25 @@ def test_a_round_takes_as_long_as_the_start_of_a_thread(compiled: Compile, tool:
     assert found.calls["rarity"][called.index("lost")] < SELDOM
 
 
+@pytest.mark.parametrize(
+    ("wait", "rarity", "rare"),
+    [("pthread_join", 0, True), ("pthread_join", 4, True), ("pthread_join", 16, False), ("usleep", 0, False)],
+)
+def test_what_waits_for_the_end_of_a_thread_runs_as_seldom(wait: str, rarity: int, rare: bool) -> None:
+    """Not where it waits now and then, nor what its loops do and what it calls."""
+    b = Builder()
+    b.variable("stop", 8)
+    stop = b.function("stop_it").store("stop").call("work").call(wait, rarity=rarity, order=2)
+    stop.store("stop", loop=1, order=1)
+    b.function("work").store("stop")
+    image = b.image()
+    found = with_rare_starts(image, default_knowledge())
+    mine = found.sites[found.sites["function"] == found.sites["function"][found.sites["loop_depth"] > 0][0]]
+    assert int(mine["rarity"][mine["loop_depth"] == 0][0] >= SELDOM) == rare
+    assert mine["rarity"][mine["loop_depth"] > 0][0] == 0
+    assert found.calls["rarity"][0] == image.calls["rarity"][0]
+
+
 def test_a_program_that_starts_no_thread_is_left_alone() -> None:
     b = Builder()
     b.variable("count", 8)
