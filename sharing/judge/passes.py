@@ -33,6 +33,7 @@ from sharing.static.runtimecode import without_runtime
 from sharing.static.spinlocks import SpinLocks, spin_locks
 from sharing.static.startloops import with_rare_starts
 from sharing.static.startobjects import with_start_objects
+from sharing.static.waitcode import without_waiting_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,8 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     here; a caller for whom a program without threads is of no interest stops.
     """
     image = with_start_objects(without_tls(image))
-    image = with_rare_starts(with_rarity(without_runtime(image, knowledge)), knowledge)
+    image = without_waiting_loops(without_runtime(image, knowledge))
+    image = with_rare_starts(with_rarity(image), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
     image = with_own_elements(image, calls)
     shown = readable_names([r.name for r in calls.roots], demangle)

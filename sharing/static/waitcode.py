@@ -1,0 +1,48 @@
+"""Loops in which the C++ library waits for a word to change: no work of the program, however often they go around.
+
+Owns which functions these are and the image without their loops.  A latch, a semaphore and ``std::atomic::wait`` ask a
+few times, yield the processor and sleep in the end (bits/atomic_wait.h of libstdc++; __atomic/atomic_sync.h of libc++).
+Compilers keep that in functions of their own, which are handed the word, so that each caller seemed to read the word
+more often than anything else is used.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from sharing.model.image import Image, Table
+
+# Linkage names begin so (Itanium C++ ABI, 5.1): a name's length stands before it.
+_WAITING = (
+    *(f"_ZSt{len(name)}{name}" for name in (f"__atomic_wait_address{end}" for end in ("", "_v", "_bare"))),
+    *(
+        f"_ZSt{len(name)}{name}"
+        for name in (f"__atomic_wait_address_{how}{end}" for how in ("for", "until") for end in ("", "_v", "_bare"))
+    ),
+    "_ZNSt8__detail13__atomic_spin",
+    "_ZNSt8__detail13__waiter_base",
+    "_ZNSt8__detail13__waiter_pool",
+    "_ZNSt8__detail18__waiter_pool_base",
+    "_ZNSt8__detail8__waiter",
+    "_ZNSt8__detail14__timed_waiter",
+    "_ZNSt3__133__libcpp_thread_poll_with_backoff",
+)
+
+
+def without_waiting_loops(image: Image) -> Image:
+    """The image in which such functions do once what they do in loops."""
+    named = np.flatnonzero(image.functions["name"] >= 0)
+    names = (image.names[i] for i in image.functions["name"][named].tolist())
+    waiting = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
+    waiting[[row for row, name in zip(named.tolist(), names, strict=True) if name.startswith(_WAITING)]] = True
+    if not waiting.any():
+        return image
+
+    def flat(rows: Table) -> Table:
+        rows = rows.copy()
+        rows["loop_depth"][waiting[rows["function"]]] = 0
+        return rows
+
+    return dataclasses.replace(image, sites=flat(image.sites), calls=flat(image.calls), params=flat(image.params))
