@@ -19,6 +19,9 @@ using TwoValues = std::array<Value, 2>;
 
 class Choices {
 public:
+  /// What threads share begins at words of so many bytes at least.
+  static constexpr int64_t WordBytes = 4;
+
   void clear() { All.clear(); }
   bool isEmpty() const { return All.empty(); }
   /// What a value of this Choice may be.
@@ -34,8 +37,8 @@ public:
       return V.Choice;
     case ValueKind::Number: // an address, or none
       return V.IsAddress ? !V.IsPage : V.isExact() && !V.Base && !V.IsPage;
-    default:
-      return true;
+    default: // what was loaded or given, and counted by one, is a number
+      return V.Base % WordBytes == 0;
     }
   }
   static bool isNull(const Value &V) { return V.isNumber() && !V.IsAddress; }
