@@ -169,12 +169,14 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``argument`` is the object (``this`` is 0), -1 where all threads that run the same region are meant.  ``arrives``
     and ``waits`` are both true of a barrier; of a latch one function may do the one and another one the other.
+    ``word``: the object is a word, and who changes it by an instruction arrives.
     """
 
     function: Names
     argument: int = 0
     arrives: bool = True
     waits: bool = True
+    word: bool = False
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -23,11 +23,11 @@ import numpy.typing as npt
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
-from sharing.model.image import ArgKind, Image, Table
+from sharing.model.image import Image, Table
 from sharing.model.ways import Points, longest
-from sharing.static.callees import names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
+from sharing.static.meetingpoints import meeting_points
 from sharing.static.starts import Root
 from sharing.static.waves import Pairs
 
@@ -177,63 +177,25 @@ def _one_after_another(roots: Sequence[Root], regions: set[int], a: int, b: int)
     return (a in regions and (b in regions or roots[b].name == "main")) or (b in regions and roots[a].name == "main")
 
 
-class _Object(msgspec.Struct, frozen=True):
-    """A barrier or a latch: the calls (CALL_DTYPE) of it, which of them arrive and which wait.
-
-    ``of_region``: no object is named, it is that of all threads that run the calling function.
-    """
-
-    calls: Table
-    arrives: Bools
-    waits: Bools
-    of_region: bool
-
-
-def _objects(image: Image, knowledge: Knowledge) -> list[_Object]:
-    """Barriers and latches in static storage, and those of parallel regions."""
-    callees = distinct(image.calls["callee"])
-    names = names_of_callees(image, callees)
-    known = {
-        int(callees[i]): row for i in knowledge.barriers(names) if (row := knowledge.barrier(names[i])) is not None
-    }
-    at = np.flatnonzero(among(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0))
-    by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)
-    for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
-        argument = known[call[1]].argument
-        if argument < 0:
-            by_object[True, call[2]].append(number)
-            continue
-        given = image.args[np.searchsorted(image.args["ip"], call[0]) :][: argument + 1]
-        named = (given["ip"] == call[0]) & (given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS)
-        for address in given["value"][named & (given["source"] == 0)].tolist():
-            by_object[False, address].append(number)
-    found = []
-    for (of_region, _), numbers in by_object.items():
-        calls = image.calls[numbers]
-        rows = [known[callee] for callee in calls["callee"].tolist()]
-        arrives, waits = np.array([row.arrives for row in rows]), np.array([row.waits for row in rows])
-        found.append(_Object(calls, arrives, waits, of_region))
-    return found
-
-
 def _lines(
     image: Image, knowledge: Knowledge, roots: Sequence[Root], regions: set[int], edges: Edges
 ) -> Iterator[_Line]:
     """Entries of threads that pass barriers outside of loops, where all calls at each of these are in such entries."""
-    objects = _objects(image, knowledge)
+    objects = meeting_points(image, knowledge, roots)
     called = distinct(edges.callee)
     entry = {r.function: at for at, r in enumerate(roots) if r.function >= 0 and r.function not in called}
     passed: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(objects):
-        rows = distinct(one.calls["function"]).tolist()
+        rows = one.functions
         inside = all(row in entry and (not one.of_region or entry[row] in regions) for row in rows)
-        if inside and not in_loop(one.calls["loop_depth"]).any():
+        if inside and not in_loop(one.depths).any():
             for row in rows:
                 passed[row].append(number)
     for row, numbers in passed.items():
-        if sum(np.count_nonzero(objects[number].calls["function"] == row) for number in numbers) > MAX_CALLS:
+        both = [(objects[number].arrivals, objects[number].waits) for number in numbers]
+        here = [tuple(rows[rows["function"] == row] for rows in of_one) for of_one in both]
+        if sum(len(rows) for of_one in here for rows in of_one) > MAX_CALLS:
             continue
-        here = [(objects[number], objects[number].calls["function"] == row) for number in numbers]
-        arrivals = tuple(points(image, one.calls[own & one.arrives]) for one, own in here)
-        waits = tuple(points(image, one.calls[own & one.waits]) for one, own in here)
+        arrivals = tuple(points(image, arrives) for arrives, _ in here)
+        waits = tuple(points(image, waiting) for _, waiting in here)
         yield _Line(entry[row], row, tuple(numbers), arrivals, waits)

@@ -1,0 +1,122 @@
+"""What threads wait for each other at: barriers and latches, and words that one thread changes and others wait for.
+
+Owns which objects these are, and where code arrives at them and waits.  A barrier or a latch is known by the functions
+that are called for it.  Of C++20 compilers put most of a latch, a semaphore or a flag into the caller: what is left is
+a call that waits for a word (``std::__atomic_wait_address``, bits/atomic_wait.h of libstdc++), and instructions that
+change it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.static.callees import names_of_callees
+from sharing.static.starts import Root
+
+_LATCH = "St5latch4wait"  # in the linkage name of a template that is handed what std::latch::wait asks
+_OLD_VALUE = 1  # argument: what the word has while there is something to wait for
+
+
+class MeetingPoint(msgspec.Struct, frozen=True):
+    """Rows of calls, or of accesses to a word, that arrive, and of calls that wait.
+
+    ``of_region``: no object is named, it is that of all threads that run the calling function.
+    """
+
+    arrivals: Table
+    waits: Table
+    of_region: bool = False
+
+    @property
+    def functions(self) -> list[int]:
+        """Rows of all functions that arrive or wait."""
+        both = np.concatenate([self.arrivals["function"], self.waits["function"]])
+        found: list[int] = distinct(both).tolist()
+        return found
+
+    @property
+    def depths(self) -> Table:
+        """How deep in loops each is."""
+        return np.concatenate([self.arrivals["loop_depth"], self.waits["loop_depth"]])
+
+
+def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) -> list[MeetingPoint]:
+    """Those in static storage, and those of parallel regions."""
+    callees = distinct(image.calls["callee"])
+    names = names_of_callees(image, callees)
+    known = {
+        int(callees[i]): row for i in knowledge.barriers(names) if (row := knowledge.barrier(names[i])) is not None
+    }
+    by_address = dict(zip(callees.tolist(), names, strict=True))
+    at = np.flatnonzero(among(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0))
+    by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
+        argument = known[call[1]].argument
+        if argument < 0:
+            by_object[True, call[2]].append(number)
+            continue
+        for address in _given(image, call[0], argument, ArgKind.ADDRESS):
+            by_object[False, address].append(number)
+    found = []
+    writes: Table | None = None
+    for (of_region, address), numbers in by_object.items():
+        calls = image.calls[numbers]
+        rows = [known[callee] for callee in calls["callee"].tolist()]
+        arrives, waits = np.array([row.arrives for row in rows]), np.array([row.waits for row in rows])
+        arrivals = calls[arrives]
+        if any(row.word for row in rows) and not arrives.any():
+            latch = all(_LATCH in by_address[callee] for callee in calls["callee"].tolist())
+            writes = _writes(image) if writes is None else writes
+            changes = _changes(image, writes, address)
+            if not latch and not _is_gate(image, roots, address, changes, calls):
+                continue
+            arrivals = changes[0]
+        found.append(MeetingPoint(arrivals, calls[waits], of_region))
+    return found
+
+
+def _given(image: Image, ip: int, argument: int, kind: ArgKind) -> list[int]:
+    """What a call hands over as one argument, where that is known."""
+    first, last = (np.searchsorted(image.args["ip"], np.uint64(ip), side) for side in ("left", "right"))
+    given = image.args[first:last]
+    chosen = (given["arg"] == argument) & (given["kind"] == kind) & (given["source"] == 0)
+    found: list[int] = given["value"][chosen].tolist()
+    return found
+
+
+def _writes(image: Image) -> Table:
+    """Instructions that write, by what they write."""
+    sites = image.sites
+    written = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW)) & (sites["flags"] & SiteFlag.VIA_CALL == 0)
+    rows = sites[written & (sites["function"] >= 0)]
+    sorted_rows: Table = rows[np.argsort(rows["target"], kind="stable")]
+    return sorted_rows
+
+
+def _changes(image: Image, writes: Table, address: int) -> tuple[Table, Table]:
+    """What changes a word, and what makes it before the program begins."""
+    first, last = (np.searchsorted(writes["target"], np.uint64(address), side) for side in ("left", "right"))
+    rows = writes[first:last]
+    begins = image.functions["flags"][rows["function"]] & FunctionFlag.INIT != 0
+    return rows[~begins], rows[begins]
+
+
+def _is_gate(image: Image, roots: Sequence[Root], address: int, changes: tuple[Table, Table], calls: Table) -> bool:
+    """Whether nobody passes before one thread has opened it: it is zero at first, and one thread alone changes it.
+
+    A semaphore that begins with a number, or that several threads release, lets some pass.
+    """
+    arrivals, made = changes
+    zero = any(s.file_offset is None and s.address <= address < s.end for s in image.sections)
+    zero &= not np.any(made["flags"] & SiteFlag.CLEARS == 0)
+    functions = distinct(arrivals["function"]).tolist()
+    alone = [root for root in roots if root.function in functions]
+    asks_for_zero = all(_given(image, ip, _OLD_VALUE, ArgKind.CONSTANT) in ([0], []) for ip in calls["ip"].tolist())
+    return zero and asks_for_zero and len(functions) == len(alone) == 1 and not alone[0].many
