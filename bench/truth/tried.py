@@ -153,8 +153,8 @@ what a loop makes so: with fewer iterations it is less. Programs of one source a
 program is judged by the numbers with which most of what all *other* programs use most is hot.
 
 That a function runs more than about a thousand times is what long chains of loops and calls multiply to, and tells
-little: with a lower bound a little more of what is used most is hot, but not where others choose the bound. The code
-keeps the higher one. Hot in place of warm lifts findings: more are medium, and counts confirm none of them. Of 131
+little: with a lower bound a little more of what is used most is hot, though the mean of programs is not higher where
+others choose the bound. The code keeps the higher one. Hot in place of warm lifts findings: more are medium, and counts confirm none of them. Of 131
 programs and libraries of Debian's 2 more findings were medium and 1 more high (a pool's threads that wait for work, in
 GLib), none of which reading the code confirms. Heat is what findings are made of, and findings are what users read.
 
