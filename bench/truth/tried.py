@@ -154,9 +154,10 @@ program is judged by the numbers with which most of what all *other* programs us
 
 That a function runs more than about a thousand times is what long chains of loops and calls multiply to, and tells
 little: with a lower bound a little more of what is used most is hot, though the mean of programs is not higher where
-others choose the bound. The code keeps the higher one. Hot in place of warm lifts findings: more are medium, and counts confirm none of them. Of 131
-programs and libraries of Debian's 2 more findings were medium and 1 more high (a pool's threads that wait for work, in
-GLib), none of which reading the code confirms. Heat is what findings are made of, and findings are what users read.
+others choose the bound. The code keeps the higher one. Hot in place of warm lifts findings: more are medium, and
+counts confirm none of them. Of 131 programs and libraries of Debian's 2 more findings were medium and 1 more high (a
+pool's threads that wait for work, in GLib), none of which reading the code confirms. Heat is what findings are made
+of, and findings are what users read.
 
 | iterations, at most | most used, hot | mean of programs | hot, used | findings that are true | shared lines found |
 |---|---|---|---|---|---|"""
