@@ -30,6 +30,14 @@ def union(first: Array, second: Array) -> Array:
     return distinct(np.concatenate((first, second)))
 
 
+def joined_by_ip(rows: Array, more: Array) -> Array:
+    """Two tables that are in order of instructions' addresses (``ip``) as one; ``rows`` come first of equal ones."""
+    if not len(more):
+        return rows
+    both = np.concatenate([rows, more])
+    return both[np.argsort(both["ip"], kind="stable")]
+
+
 def leading(ordered: Array) -> Array:
     """Which elements of a sorted array differ from the one before."""
     first = np.ones(len(ordered), bool)

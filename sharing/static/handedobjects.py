@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, joined_by_ip
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
 from sharing.static.callees import function_at
 from sharing.static.flow import ADDRESS_MASK, as_elements, handovers, through_starts
@@ -58,18 +58,12 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
             args = args[(args["ip"] != np.uint64(one.ip)) | (args["arg"] != one.argument)]
     alone = [one for one in given if one.entry not in several]
     words = behind_words(image, _one_object(image, alone))
-    args = _by_ip(args, words.args)
+    args = joined_by_ip(args, words.args)
     sites = through_starts(dataclasses.replace(image, args=np.concatenate([image.args, args])), knowledge)
     sites = sites[sites["target"] & ~(HELD - np.uint64(1)) == HELD]
-    behind = msgspec.structs.replace(image.behind, sites=_by_ip(image.behind.sites, words.sites), args=args)
+    behind = msgspec.structs.replace(image.behind, sites=joined_by_ip(image.behind.sites, words.sites), args=args)
     clear = dataclasses.replace(image, behind=behind)
     return Told(clear, alone, given, sites, words.found)
-
-
-def _by_ip(rows: Table, more: Table) -> Table:
-    both = np.concatenate([rows, more])
-    result: Table = both[np.argsort(both["ip"], kind="stable")]
-    return result
 
 
 def _one_object(image: Image, handed: list[Handed]) -> list[tuple[int, int, int]]:

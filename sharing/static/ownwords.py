@@ -15,22 +15,18 @@ import msgspec
 import numpy as np
 
 from sharing.basics.geometry import round_up
-from sharing.model.arrays import among
+from sharing.model.arrays import among, joined_by_ip
 from sharing.model.image import (
     HELD,
-    HELD_ADDRESS_BITS,
-    HELD_OFFSET_BITS,
     Image,
     SiteFlag,
-    Table,
 )
 from sharing.model.threadwords import FIRST_WORD, THREAD_WORDS
 from sharing.static import numbers
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
+from sharing.static.heaprecords import holders, offsets
 
-_HOLDERS = np.uint64((1 << HELD_ADDRESS_BITS) - 1)
-_OFFSETS = np.uint64((1 << HELD_OFFSET_BITS) - 1)
 MOST_STRIDE = 65535  # as of sites
 
 
@@ -48,19 +44,19 @@ def with_own_elements(image: Image, calls: CallGraph) -> Image:
         return image
     known = _elements(image, calls)
     sites = behind.own_sites
-    sites = sites[among(_holder(sites["target"]), np.array(sorted(known), np.uint64))].copy()
+    sites = sites[among(holders(sites["target"]), np.array(sorted(known), np.uint64))].copy()
     if not len(sites):
         return image
-    found = [known[holder] for holder in _holder(sites["target"]).tolist()]
+    found = [known[holder] for holder in holders(sites["target"]).tolist()]
     sites["flags"] |= np.uint8(SiteFlag.INDEXED | SiteFlag.OWN)
     sites["stride"] = [element.stride for element in found]
     base = np.array([0 if element.base & int(HELD) else element.base for element in found], np.uint64)
     static = base != 0
-    sites["target"][static] = base[static] + (sites["target"][static] & _OFFSETS)
+    sites["target"][static] = base[static] + offsets(sites["target"][static])
     return dataclasses.replace(
         image,
-        sites=_by_ip(image.sites, sites[static]),
-        behind=msgspec.structs.replace(behind, sites=_by_ip(behind.sites, sites[~static])),
+        sites=joined_by_ip(image.sites, sites[static]),
+        behind=msgspec.structs.replace(behind, sites=joined_by_ip(behind.sites, sites[~static])),
     )
 
 
@@ -88,21 +84,11 @@ def _elements(image: Image, calls: CallGraph) -> dict[int, Element]:
     held = image.behind.own_held
     held = held[held["function"] >= 0]
     often = calls.frequency[held["function"]] * times(held["loop_depth"], held["rarity"]) >= numbers.WARM_WEIGHT
-    moved = set(_holder(held["variable"])[often].tolist())
+    moved = set(holders(held["variable"])[often].tolist())
     words: dict[int, set[tuple[int, int]]] = defaultdict(set)
     for holder, what, stride in zip(
-        _holder(held["variable"]).tolist(), held["what"].tolist(), held["stride"].tolist(), strict=True
+        holders(held["variable"]).tolist(), held["what"].tolist(), held["stride"].tolist(), strict=True
     ):
         if 0 < stride < MOST_STRIDE:
             words[holder].add((what, stride))
     return {holder: Element(*ways.pop()) for holder, ways in words.items() if len(ways) == 1 and holder not in moved}
-
-
-def _holder(targets: Table) -> Table:
-    return targets >> np.uint64(HELD_OFFSET_BITS) & _HOLDERS
-
-
-def _by_ip(rows: Table, more: Table) -> Table:
-    both = np.concatenate([rows, more])
-    result: Table = both[np.argsort(both["ip"], kind="stable")]
-    return result

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge.threadclasses import thread_classes
-from sharing.model.arrays import among
+from sharing.model.arrays import among, joined_by_ip
 from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
@@ -63,24 +63,16 @@ def with_start_objects(image: Image) -> Image:
     heap_sites, heap_args = sites["target"] & HELD != 0, args["value"].astype(np.uint64) & HELD != 0
     behind = msgspec.structs.replace(
         image.behind,
-        sites=_joined(image.behind.sites, sites[heap_sites]),
-        args=_joined(image.behind.args, args[heap_args]),
+        sites=joined_by_ip(image.behind.sites, sites[heap_sites]),
+        args=joined_by_ip(image.behind.args, args[heap_args]),
     )
     return dataclasses.replace(
         image,
-        sites=_joined(image.sites, sites[~heap_sites]),
-        args=_joined(image.args, args[~heap_args]),
+        sites=joined_by_ip(image.sites, sites[~heap_sites]),
+        args=joined_by_ip(image.args, args[~heap_args]),
         behind=behind,
         given=(*image.given, *_given(image, found)),
     )
-
-
-def _joined(rows: Table, more: Table) -> Table:
-    if not len(more):
-        return rows
-    both = np.concatenate([rows, more])
-    result: Table = both[np.argsort(both["ip"], kind="stable")]
-    return result
 
 
 def is_argument(holder: int) -> bool:
