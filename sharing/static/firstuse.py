@@ -3,8 +3,8 @@
 Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` and ``if (first) { first = 0; prepare(); }`` are
 the usual forms, with a lock and a second look inside where several threads can come there, or with a compare-and-swap
 in place of the store.  Of one that is set in the end, ``if (!stopping) serve();``, only the code that sets it is meant.
-Flags that know more states have a number for the last one, ``if (state != DONE) { ... }``: that
-code sets others before it.
+Flags that know more states have a number for the last one, ``if (state != DONE) { ... }``: that code sets others
+before it.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _CHANGES = (AccessKind.STORE, AccessKind.RMW, AccessKind.ADDRESS)
 _ASIDE = FunctionFlag.INIT | FunctionFlag.COLD
 _FROM_OUTSIDE = FunctionFlag.EXPORTED | FunctionFlag.ADDRESS_TAKEN
 MAX_NUMBERS = 4  # with which one variable is compared, and to which it is set: of more it is a state that goes on
-SET_BY_CALLS = (
-    3  # from a test of a variable to the function that sets it: a look without a lock, what takes it, what sets
-)
+SET_BY_CALLS = 3  # from a test to what sets the variable: a look without a lock, what takes it, what sets
 MAX_PIECES = 64  # of code of one function behind a variable; in more nothing is compared
 MAX_COMPARED = 1 << 21  # pairs of such a piece and a place that sets the variable, far more than any program has
 MAX_PAIRS = 1 << 24  # of a write or a call and a variable: no program has so many
@@ -222,26 +220,40 @@ class _Guarded:
         return inside
 
 
+class _Callers:
+    """Which calls are made of which function."""
+
+    def __init__(self, image: Image) -> None:
+        called = functions_called(image)
+        self._order = np.argsort(called, kind="stable")
+        self._called = called[self._order]
+
+    def of(self, function: Rows, chosen: Bools) -> tuple[Rows, Rows]:
+        """Pairs of a place in ``function``, of the ``chosen``, and a row of the calls; none if these are too many."""
+        first, last = (np.searchsorted(self._called, function, side) for side in ("left", "right"))
+        count = np.where(chosen, last - first, 0)
+        if int(count.sum()) > MAX_PAIRS:
+            count[:] = 0
+        at = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        return np.repeat(np.arange(len(function)), count), self._order[at]
+
+
 def _set_there(image: Image, guarded: _Guarded, ranges: Table, of_range: Rows, sets: tuple[Rows, Rows]) -> Bools:
     """Ranges of functions that change the variable themselves, or as a rule call there what does.
 
     ``sets``: pairs of a row of the sites and the variable that it changes.  What other functions do until then,
     ``if (!stopping) serve();``, they may do any number of times.
     """
-    calls = image.calls
+    calls, callers = image.calls, _Callers(image)
     own = _variable_and_function(of_range, ranges["function"])
     found = distinct(_variable_and_function(sets[1], image.sites["function"][sets[0]]))
-    called = functions_called(image)
-    order = np.argsort(called, kind="stable")
     fresh = found
     for _ in range(SET_BY_CALLS):
         function, variable = (fresh & 0xFFFFFFFF) - 1, fresh >> 32
-        first, last = (np.searchsorted(called[order], function, side) for side in ("left", "right"))
-        count = np.where(function >= 0, last - first, 0)
-        if not count.any() or int(count.sum()) > MAX_PAIRS:
+        pair, call = callers.of(function, function >= 0)
+        if not len(call):
             break
-        call = order[np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))]
-        of_call = np.repeat(variable, count)
+        of_call = variable[pair]
         behind = guarded.hold(calls["ip"][call], of_call)
         call, of_call = call[behind], of_call[behind]
         keys = _variable_and_function(of_call, calls["function"][call])
@@ -274,15 +286,9 @@ def _called_from(
 ) -> Bools:
     """Functions that are called behind the variable, and nowhere else."""
     calls = image.calls
-    callee = functions_called(image)
-    order = np.argsort(callee, kind="stable")
-    first, last = (np.searchsorted(callee[order], function, side) for side in ("left", "right"))
-    count = np.where((function >= 0) & (flags[function] & _FROM_OUTSIDE == 0), last - first, 0)
-    if int(count.sum()) > MAX_PAIRS:
-        count[:] = 0
-    pair = np.repeat(np.arange(len(function)), count)
-    call = order[np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))]
+    pair, call = _Callers(image).of(function, (function >= 0) & (flags[function] & _FROM_OUTSIDE == 0))
     aside = flags[calls["function"][call]] & _ASIDE != 0
     elsewhere = ~aside & ~guarded.hold(calls["ip"][call], variable[pair])
-    result: Bools = (count > 0) & (np.bincount(pair[elsewhere], minlength=len(function)) == 0)
+    called, left = (np.bincount(rows, minlength=len(function)) for rows in (pair, pair[elsewhere]))
+    result: Bools = (called > 0) & (left == 0)
     return result

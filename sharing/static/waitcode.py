@@ -15,12 +15,9 @@ import numpy as np
 from sharing.model.image import Image, Table
 
 # Linkage names begin so (Itanium C++ ABI, 5.1): a name's length stands before it.
+_WAITS = [f"__atomic_wait_address{how}{end}" for how in ("", "_for", "_until") for end in ("", "_v", "_bare")]
 _WAITING = (
-    *(f"_ZSt{len(name)}{name}" for name in (f"__atomic_wait_address{end}" for end in ("", "_v", "_bare"))),
-    *(
-        f"_ZSt{len(name)}{name}"
-        for name in (f"__atomic_wait_address_{how}{end}" for how in ("for", "until") for end in ("", "_v", "_bare"))
-    ),
+    *(f"_ZSt{len(name)}{name}" for name in _WAITS),
     "_ZNSt8__detail13__atomic_spin",
     "_ZNSt8__detail13__waiter_base",
     "_ZNSt8__detail13__waiter_pool",
