@@ -209,7 +209,7 @@ def _start_access(
     # Where debug information says what is behind pointers.
     elsewhere = debug is not None and debug.found and kind in _PROGRAMS and code.bytes <= MAX_FOLLOWED_BYTES
     known, labels = known_callees(callees, _perhaps_endings(program, code)), jump_labels(program, kind)
-    return start_access(program, code.table, known, labels, starter, elsewhere=elsewhere)
+    return start_access(program, code.table, known, labels, starter, elsewhere=elsewhere, stored=code.stored)
 
 
 def _perhaps_endings(program: Program, code: _Code) -> dict[int, str]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan.code.jumplabels import LABEL_DTYPE
+from elfscan.code.storedcode import leading_to_functions
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import PLACEHOLDER_BYTES
@@ -32,6 +33,7 @@ from sharing.model import (
     SectionKind,
 )
 from sharing.model.allocators import makes_objects
+from sharing.model.arrays import among
 
 if TYPE_CHECKING:
     from elfscan.code.accessplan import ScanJob
@@ -226,9 +228,10 @@ def start_access(
     starter: Starter = ToolJob,
     *,
     elsewhere: bool = False,
+    stored: Array | None = None,
 ) -> AccessScan:
     """Start the scan of a program; ``labels``: branches that static keys switch (``jumplabels``), ``elsewhere`` as of
-    ``AccessPlan``.
+    ``AccessPlan``, ``stored`` as of ``_known_words``.
 
     Raises LinemateError when the helper cannot be run at all.
     """
@@ -257,7 +260,7 @@ def start_access(
         data=data,
         constants=constants,
         functions=functions,
-        slots=program.linkage.slots,
+        slots=_known_words(program, functions, stored),
         absolute=program.absolute,
         descriptors=program.linkage.descriptors,
         own_results=known.own_results,
@@ -275,6 +278,26 @@ def start_access(
         bounds=Bounds(TIMEOUT_S + size / BYTES_A_SECOND, MEMORY_BYTES + size * MEMORY_FACTOR),
     )
     return AccessScan(scan, "", (program.code_path, program.elf.label))
+
+
+def _known_words(program: Program, functions: Array, stored: Array | None) -> Array:
+    """What loads find: slots of the global offset table, and functions in constants that the loader has relocated.
+
+    Compilers load a pair of constant pointers at once, to store it in a record. ``stored`` are words of data that hold
+    addresses of code.
+    """
+    slots = program.linkage.slots
+    if stored is None or not len(stored):
+        return slots
+    words = leading_to_functions(stored, functions)
+    unwritten = np.zeros(len(words), bool)
+    for section in program.layout.sections:
+        if section.kind in (SectionKind.RELRO, SectionKind.CONSTANT):
+            unwritten |= (words["slot"] >= section.address) & (words["slot"] < section.end)
+    words = words[unwritten & ~among(words["slot"], slots["slot"])]
+    more = np.zeros(len(words), slots.dtype)
+    more["slot"], more["value"] = words["slot"], words["value"]
+    return np.concatenate([slots, more])
 
 
 def _imported_objects(program: Program) -> list[tuple[int, int]]:

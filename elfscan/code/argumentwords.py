@@ -50,6 +50,7 @@ def _words_apart(behind: Behind) -> Behind:
     args, arg_of_word = behind.args, _is_word(behind.args["value"])
     arg_of_word &= behind.args["value"].astype(np.uint64) & _FRAME != _FRAME
     stored = behind.held["variable"] & HELD != 0
+    on_frame = behind.held["variable"] & _FRAME == _FRAME
     return msgspec.structs.replace(
         behind,
         sites=sites[~of_word & ~nowhere],
@@ -59,7 +60,8 @@ def _words_apart(behind: Behind) -> Behind:
         word_sites=sites[of_word],
         word_args=args[arg_of_word],
         stored=behind.held[stored & ~_is_word(behind.held["variable"])],
-        passed=behind.held[stored & _is_word(behind.held["variable"])],
+        passed=behind.held[stored & _is_word(behind.held["variable"]) & ~on_frame],
+        framed=behind.held[stored & on_frame],
     )
 
 

@@ -1,8 +1,7 @@
 """The binary as the judge sees it: sections, variables, functions and access sites in numpy tables.
 
-Owns the record layouts.  Does not read files (``elfscan`` does) and does not judge.  All addresses are
-SVMAs (stated virtual memory addresses, that is link-time addresses); relocatable files are given a
-synthetic layout by the reader, one address per section, marked in ``Image.synthetic``.
+Owns the record layouts.  Does not read files (``elfscan`` does) and does not judge.  All addresses are SVMAs (stated
+virtual memory addresses, of the link); relocatable files have a synthetic layout, marked in ``Image.synthetic``.
 """
 
 from __future__ import annotations
@@ -241,24 +240,22 @@ HELD_DTYPE = np.dtype(
     ]
 )
 
-# Of sites and arguments behind pointers the target, or value, is how many bytes it is from where the pointer leads to,
-# and the holder of the pointer: the address of a static variable, or of the call that made the object.
+# Of what is behind pointers the target, or value, is how many bytes it is from where the pointer leads to, and the
+# holder of the pointer: the address of a static variable, or of the call that made the object.
 HELD_OFFSET_BITS = 24
 HELD_ADDRESS_BITS = 38
 HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target that is behind a pointer
 # A holder with the highest bit is no address: a word of what an argument of a function points to.  It has the row of
 # the function, the argument and the word's number, of which the last one stands for the argument itself.
-WORD_NUMBER_BITS = 10
-WORD_ARG_BITS = 3
+WORD_NUMBER_BITS, WORD_ARG_BITS = 10, 3
 WORD_HOLDER = 1 << (HELD_ADDRESS_BITS - 1)
 WHOLE_ARGUMENT = (1 << WORD_NUMBER_BITS) - 1
 # In the place of the argument's number: the frame of a run of the function, which is so many bytes.
 OWN_FRAME = (1 << WORD_ARG_BITS) - 1
 FRAME_BYTES = 1 << (HELD_OFFSET_BITS - 1)
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
-# other one comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached``
-# is the rarity with which a run of the function comes to the outermost loop that the block is in.
-# ``head``: such a loop begins here; all of it is numbered before what follows it.
+# other comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached`` is the
+# rarity with which a run comes to the outermost loop that the block is in.  ``head``: such a loop begins here.
 BLOCK_DTYPE = np.dtype(
     [
         ("function", "<i4"),
@@ -318,8 +315,9 @@ class Behind(msgspec.Struct, frozen=True):
 
     ``word_sites`` and ``word_args`` are the same behind words of what a function's own arguments point to, and
     ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.  ``passed`` is what is in
-    words on the stack of which a call is handed the address: ``variable`` is the word of an argument of that call.
-    ``own_sites`` is what is done behind words of thread-local storage, ``own_held`` what threads keep there.
+    words on the stack of which a call is handed the address: ``variable`` is the word of an argument of that call; of
+    ``framed``, functions that are stored in a frame, it is the place there.  ``own_sites`` is what is done behind words
+    of thread-local storage, ``own_held`` what threads keep there.
     ``elsewhere`` are all accesses behind pointers, of which debug information may know more: they have no target.
     """
 
@@ -330,6 +328,7 @@ class Behind(msgspec.Struct, frozen=True):
     word_args: Table = msgspec.field(default_factory=lambda: np.zeros(0, ARG_DTYPE))
     stored: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     passed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    framed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     own_sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
     own_held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     own_names: dict[int, str] = {}  # of variables that begin at such words, by holder
@@ -339,11 +338,12 @@ class Behind(msgspec.Struct, frozen=True):
 class Given(msgspec.Struct, frozen=True):
     """A function that a thread runs, and the object that it is handed as an argument, by a way that no call shows."""
 
-    ip: int  # of the call that makes the closure
+    ip: int  # of the call that makes the closure, or starts the thread
     entry: int  # address of the function
     parameter: int
     data: int  # an address, or as the target of a site behind a pointer; 0 none, or not always the same
     caller: int = 0  # address of the closure's function, which calls it
+    alone: bool = False  # of all threads that the call starts one alone runs it
 
 
 class Origins(msgspec.Struct, frozen=True):

@@ -258,7 +258,7 @@ def _given(image: Image, found: list[_Started]) -> list[Given]:
         if len(functions) == 1:
             given.append((one.ip, functions.pop(), data.pop() if len(data) == 1 else 0, caller))
         elif not functions:
-            handed = [starts for what in one.words.values() if (starts := _functions_handed(image, what))]
+            handed = [starts for what in one.words.values() if (starts := functions_handed(image, what))]
             given += [(ip, function, 0, caller) for ip, function in handed[0]] if len(handed) == 1 else []
     objects: dict[int, set[int]] = defaultdict(set)
     for _, function, what, _ in given:
@@ -267,7 +267,7 @@ def _given(image: Image, found: list[_Started]) -> list[Given]:
     return [Given(ip, function, 0, what if function in one_each else 0, by) for ip, function, what, by in given]
 
 
-def _functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
+def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
     """(address of a call, function) of what callers hand over as this argument of the maker; none where one of them
     hands over something else."""
     holder = value >> HELD_OFFSET_BITS & _HOLDERS

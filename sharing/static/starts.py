@@ -101,8 +101,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         found.pop(starters.get(int(image.calls["callee"][call]), -1), None)  # its caller does nothing else for long
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
-    for row, call in _given_entries(image, set(found)):
-        start(row, *_caller_of(image, call), several=bool(looped[call]))
+    for row, call, alone in _given_entries(image, set(found)):
+        start(row, *_caller_of(image, call), several=bool(looped[call]) and not alone)
     entries, tasks = _by_name(image, knowledge, set(found))
     for row in entries:
         found.setdefault(row, []).append(True)
@@ -156,12 +156,14 @@ def _by_name(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[
     return [*(at for at in dict.fromkeys((*named, *tasks)) if at not in found), *methods], set(tasks)
 
 
-def _given_entries(image: Image, known: set[int]) -> Iterator[tuple[int, int]]:
-    """(row of a function that the closures of threads call, row of a call that makes one), but those ``known``."""
+def _given_entries(image: Image, known: set[int]) -> Iterator[tuple[int, int, bool]]:
+    """(row of a function that the closures or records of threads lead to, row of a call that makes one, whether it is
+    ``alone`` as of ``Given``), but those ``known``."""
     for one in image.given:
         row = int(function_at(image, np.array([one.entry], np.uint64))[0])
         if row not in known:
-            yield from ((row, call) for call in np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist())
+            calls = np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist()
+            yield from ((row, call, one.alone) for call in calls)
 
 
 def _caller_of(image: Image, call: int) -> tuple[int, int]:

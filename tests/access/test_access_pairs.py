@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elfscan.code.accessplan import ScanResult, start_scan
-from sharing.model.image import HELD_OFFSET_BITS, WORD_NUMBER_BITS, SlotKind, Table
+from sharing.model.image import HELD_OFFSET_BITS, WHOLE_ARGUMENT, WORD_NUMBER_BITS, SlotKind, Table
 from tests.access.conftest import Build
 from tests.access.elfplan import Elf, read_elf
 
@@ -48,7 +48,9 @@ def test_both_words_of_a_record_on_the_stack_are_handed_on(pairs: tuple[Elf, Sca
     numbers = (1 << WORD_NUMBER_BITS) - 1
     rows = of(elf, result.held, "to_stack")
     words = {(int(row["variable"]) & HOLDERS) >> HELD_OFFSET_BITS & numbers: int(row["what"]) for row in rows}
+    in_frame = words.pop(WHOLE_ARGUMENT)  # the word's own place there
     assert words == {0: elf.functions["work"], 1: elf.objects["second"][0]}
+    assert in_frame == elf.functions["work"]
 
 
 def test_what_a_call_leaves_of_a_register_is_not_known(pairs: tuple[Elf, ScanResult]) -> None:

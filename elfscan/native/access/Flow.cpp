@@ -359,6 +359,12 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     spill(At + 8, V2);
   for (unsigned Word = 0; Word < Halves.Count; ++Word)
     spill(At + Word * 8, Halves.What[Word]);
+  if (Emitting && M.Kind == Access::Store) {
+    keepOnFrame(V, At, Origin - 1);
+    keepOnFrame(V2, At + 8, Origin - 1);
+    for (unsigned Word = 0; Word < Halves.Count; ++Word)
+      keepOnFrame(Halves.What[Word], At + Word * 8, Origin - 1);
+  }
   if (Value Part = reg(O, O.StoredAny);
       M.Kind == Access::Store && M.Size < 8 && Part.hasMarks())
     spill(At, unknownFrom(Part), M.Size);

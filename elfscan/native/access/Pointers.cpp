@@ -263,6 +263,16 @@ bool FunctionFlow::isFirstUse(const MemOperand &M) const {
   return false;
 }
 
+/// A function's address is stored in the function's own frame, perhaps in a
+/// record that a call is handed.
+void FunctionFlow::keepOnFrame(const Value &V, int64_t At, uint32_t Index) {
+  if (!takesAddress(V) || !functionAt(V))
+    return;
+  Value Place = Value::frameAt(Current.Row, At);
+  if (Place.Kind == ValueKind::Pointee)
+    holdIn(V, Place.Base, Index);
+}
+
 /// \p V is stored in a record that something leads to.
 void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
   if (uint64_t What = whatIs(V))
