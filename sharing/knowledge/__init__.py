@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from sharing.knowledge.locks import LockCalls, LockEffect, functions
+from sharing.knowledge.locks import Handoff, LockCalls, LockEffect, functions, handoffs
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, one_of
 from sharing.model.image import Image, ImageKind
 from sharing.model.vocabulary import BarrierRow, CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary, listed
@@ -94,6 +94,9 @@ class Knowledge:
         self._waits: FunctionNames[bool] = FunctionNames(linkage)
         for name in {name for row in self.locks for wait in row.wait for name in functions(row, wait)}:
             self._waits.add(name, True)
+        self._handoffs: FunctionNames[Handoff] = FunctionNames(linkage)
+        for name, handoff in (found for row in self.locks for found in handoffs(row)):
+            self._handoffs.add(name, handoff)
         self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
         self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
@@ -205,6 +208,10 @@ class Knowledge:
         """Rows of the names of functions that wait for what another thread does."""
         waiting = (row for row in self.barriers(names) if (barrier := self.barrier(names[row])) and barrier.waits)
         return sorted({*self._waits.among(names), *self._joins.among(names), *waiting})
+
+    def handoffs(self, names: Sequence[str]) -> Iterator[tuple[int, Handoff]]:
+        """Rows of the names of functions that wait on an object, or may wake who waits there, with what they do."""
+        return ((row, self._handoffs.find(names[row])[0]) for row in self._handoffs.among(names))
 
     def barrier(self, name: str) -> BarrierRow | None:
         """How threads wait for each other in a function of this name, None where they do not."""

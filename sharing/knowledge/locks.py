@@ -5,13 +5,14 @@ Owns the step from rows to single effects; ``analyzer/src/Knowledge.cpp`` does t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sharing.knowledge.mangled import Mangled
 from sharing.knowledge.mentions import mentioning
 from sharing.knowledge.names import FunctionNames, LinkageNames, TypeNames, word_of
-from sharing.model.vocabulary import Called, GuardRow, LockRow, WaitCall
+from sharing.model.vocabulary import Called, GuardRow, LockKind, LockRow, WaitCall
 
 # Effects by the keys of a row that list functions: whatever changes the lock is an operation of it.
 EFFECTS = {
@@ -46,6 +47,34 @@ class LockEffect(NamedTuple):
     argument: int
     row: int
     effect: str  # "lock", "unlock" or "init"
+
+
+class Handoff(NamedTuple):
+    """A function that waits on an object for what others do, or that may wake who waits there."""
+
+    argument: int
+    kind: LockKind
+    waits: bool
+    timed: bool = False  # goes on after a time, whatever happened
+
+
+_TIMED = re.compile("timed|clockwait|Timeout|Deadline|_for$|_until$")
+# Of what is held between two calls, each release wakes someone.
+_HANDED = frozenset({LockKind.CONDITION, LockKind.SEMAPHORE, LockKind.EVENT})
+
+
+def handoffs(row: LockRow) -> Iterator[tuple[str, Handoff]]:
+    """The functions of a row that do so, by name."""
+    if row.kind not in _HANDED:
+        return
+    for key, effect in EFFECTS.items():
+        for call in getattr(row, key) if effect != "init" else ():
+            for name in functions(row, call):
+                yield name, Handoff(0 if isinstance(call, str) else call.argument, row.kind, waits=False)
+    for wait in row.wait:
+        for name in functions(row, wait):
+            timed = _TIMED.search(name) is not None
+            yield name, Handoff(0 if isinstance(wait, str) else wait.argument, row.kind, waits=True, timed=timed)
 
 
 class LockCalls:

@@ -24,6 +24,7 @@ from sharing.static.pointercalls import KeptFunctions, pointer_targets
 from sharing.static.roots import ThreadStructure
 from sharing.static.starts import Root
 from sharing.static.waitingrounds import WaitingRounds, calls_that_wait, waiting_loops, with_called
+from sharing.static.wokenthreads import Ways, woken_seldom
 
 ROUNDS = 12
 
@@ -111,7 +112,11 @@ def in_threads(
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))
     waiting = _waiting(image, knowledge, edges, found, partial(perthread.near_without, calls, work))
-    return msgspec.structs.replace(found, unsure=found.unsure | some, resting=rest, seldom=long, waiting=waiting)
+    ways = Ways(edges, roots, dispatched, base, factor)
+    woken = woken_seldom(image, knowledge, ways, found, sleeping.rest | sleeping.long)
+    return msgspec.structs.replace(
+        found, unsure=found.unsure | some, resting=rest, seldom=long, waiting=waiting, woken=woken
+    )
 
 
 def _waiting(

@@ -116,7 +116,8 @@ class Threads(msgspec.Struct, frozen=True):
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
-    threads.  ``waiting`` are rounds of their loops in which they wait for each other.
+    threads.  ``waiting`` are rounds of their loops in which they wait for each other, ``woken`` by root such
+    rounds that others seldom begin.
     """
 
     rates: Floats
@@ -129,6 +130,7 @@ class Threads(msgspec.Struct, frozen=True):
     seldom: int = 0
     parted: int = 0
     waiting: WaitingRounds | None = None
+    woken: dict[int, WaitingRounds] = {}
 
     def of_parts(self, source: Sequence[int], parted: int) -> Threads:
         """The same with a row for each stretch of a thread: ``source`` is the root that it is of."""
@@ -136,7 +138,8 @@ class Threads(msgspec.Struct, frozen=True):
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
         made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.handed[rows])
-        return msgspec.structs.replace(made, **masks, parted=parted, waiting=self.waiting)
+        woken = {row: self.woken[of] for row, of in enumerate(source) if of in self.woken}
+        return msgspec.structs.replace(made, **masks, parted=parted, waiting=self.waiting, woken=woken)
 
     def uses(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Floats:
         """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times.
@@ -157,9 +160,11 @@ class Uses:
         mask: npt.NDArray[np.uint64],
         in_round: npt.NDArray[np.uint8] | None = None,
         waiting: Bools | None = None,
+        seldom: dict[int, Bools] | None = None,
     ) -> None:
         """As of ``Threads.uses``.  ``in_round``: the rarity in a round of the outermost loop, where that is known.
-        ``waiting``: accesses that are made once in a round that waits for another thread.
+        ``waiting``: accesses that are made once in a round that waits for another thread; ``seldom`` by root those that
+        it makes once in a round that others seldom begin.
 
         What comes before a thread's loop, checks of what it was handed, says nothing of what each round does.
         """
@@ -170,6 +175,7 @@ class Uses:
         self._looped = in_loop(sites["loop_depth"])
         self._rule = each_time(sites["rarity"] if in_round is None else in_round)
         self._waiting = waiting if waiting is not None and waiting.any() else None
+        self._seldom = seldom or {}
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
         self._lives = threads.once | threads.handed
@@ -200,6 +206,9 @@ class Uses:
         threads, at = self._threads, np.array(rows)
         kinds, function, looped = self._writes[at], self._function[at], self._looped[at]
         by_access = self.each(at)
+        perhaps_writes, perhaps_uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
+        for root, seldom in self._seldom.items():
+            by_access[root, seldom[at]] = 0.0
         writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
         own = by_access * (((threads.once[:, function] & looped) | threads.near[:, function]) & self._rule[at])
         own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
@@ -217,8 +226,8 @@ class Uses:
             mask_of(uses >= busy) & often,
             mask_of(own_writes >= surely) & sure,
             mask_of(own_uses >= surely) & sure,
-            mask_of(writes >= maybe) & at_all,
-            mask_of(uses >= maybe) & at_all,
+            mask_of(perhaps_writes >= maybe) & at_all,
+            mask_of(perhaps_uses >= maybe) & at_all,
             mask_of(writes >= surely) & far,
             mask_of(uses >= surely) & far,
             paced_writes,

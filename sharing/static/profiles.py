@@ -93,7 +93,8 @@ class Profiler:
         if threads is not None and once is not None:
             waiting = threads.waiting.among(image, accesses.sites) if threads.waiting is not None else None
             rarity = in_loops(image, accesses.sites)
-            self._uses = Uses(threads, accesses.sites, once, accesses.mask, rarity, waiting)
+            seldom = {root: rounds.among(image, accesses.sites) for root, rounds in threads.woken.items()}
+            self._uses = Uses(threads, accesses.sites, once, accesses.mask, rarity, waiting, seldom)
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}

@@ -44,12 +44,13 @@ class WaitingRounds(msgspec.Struct, frozen=True):
         found: Bools = (rows["loop_depth"] <= self.called[rows["function"]]) | among(rows["ip"], self.ips)
         functions = distinct(np.array([function for function, _ in self.loops], np.int64))
         at = np.flatnonzero(among(rows["function"], functions) & in_loop(rows["loop_depth"]))
-        deepest = np.array([self.loops.get(loop, -1) for loop in _loops(image, rows[at])], np.int64)
+        deepest = np.array([self.loops.get(loop, -1) for loop in loops_of(image, rows[at])], np.int64)
         found[at] |= rows["loop_depth"][at] <= deepest
         return found
 
 
-def _loops(image: Image, rows: Table) -> list[Loop]:
+def loops_of(image: Image, rows: Table) -> list[Loop]:
+    """The outermost loop around each of these rows, which are in loops."""
     numbers_of_loops = Mirrors(image).loop(rows["function"], rows["order"]).tolist()
     return list(zip(rows["function"].tolist(), numbers_of_loops, strict=True))
 
@@ -100,7 +101,7 @@ def waiting_loops(image: Image, waits: Waits, once: Bools) -> WaitingRounds:
         calls = image.calls[rows]
         calls = calls[once[calls["function"]] & in_loop(calls["loop_depth"])]
         depth = np.maximum(calls["loop_depth"].astype(np.int64) - further, 1)
-        for loop, deep in zip(_loops(image, calls), depth.tolist(), strict=True):
+        for loop, deep in zip(loops_of(image, calls), depth.tolist(), strict=True):
             loops[loop] = max(loops.get(loop, 0), deep)
     return WaitingRounds(loops, np.full(len(image.functions), -1, np.int64), image.calls["ip"][waits.direct])
 
