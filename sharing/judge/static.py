@@ -19,6 +19,7 @@ from sharing.judge.heap import OnHeap, Reading, of_records, on_heap, told_by
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedy import Style
+from sharing.judge.samerecord import once_a_record
 from sharing.judge.severitylimit import limited
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Finding, Severity
@@ -129,6 +130,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
         )
         drafts += positions.of_one(profiler, near, context, rules, drafts)
         drafts += _run(profiler, [], fixed, context, rules)
+        drafts = once_a_record(drafts, image)
     else:
         lines = correlate.lines_of_interest(accesses, table, options.line_size)
         counts["lines_profiled"] = len(lines)
