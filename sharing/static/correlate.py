@@ -163,18 +163,35 @@ def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) 
 
 
 def _share_of_line(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> Floats:
-    """Of accesses to an element of a large table, which may be on any of its lines, how many are on one; else 1.
+    """Of accesses to an element of a table, which may be on any of its lines, how many are on one; else 1.
 
-    Elements that are each thread's own and what is changed atomically lie together as a rule.
+    Of a small table only reads, which harm no other element of it: what is written there, is by threads that may meet
+    on any line.  A loop may walk through all of it, and comes to each line each time.  Elements that are each thread's
+    own and what is changed atomically lie together as a rule.
     """
     share = np.ones(len(rows))
     if not len(image.variables):
         return share
     chosen = (rows["flags"] & (SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.ATOMIC)) == SiteFlag.INDEXED
     size = np.where(variable >= 0, image.variables["size"][np.maximum(variable, 0)], 0)
-    chosen &= size > numbers.TABLE_BYTES
-    share[chosen] = image.arch.line_size / size[chosen]
+    large = chosen & (size > numbers.TABLE_BYTES)
+    share[large] = image.arch.line_size / size[large]
+    small = chosen & ~large & (size > image.arch.line_size) & (rows["kind"] == AccessKind.LOAD)
+    at = np.flatnonzero(small & ~in_loop(rows["loop_depth"]))
+    extent = _extents(image, rows["target"][at], variable[at])
+    share[at] = image.arch.line_size / np.maximum(extent, image.arch.line_size)
     return share
+
+
+def _extents(image: Image, targets: npt.NDArray[np.uint64], variable: npt.NDArray[np.int64]) -> Floats:
+    """Bytes of the arrays that begin at these addresses or hold them, as declared; 0 unknown."""
+    of: dict[int, int] = {}
+    for target, row in zip(targets.tolist(), variable.tolist(), strict=True):
+        if target not in of:
+            owner = image.variables[row]
+            leaf = image.types.leaf(int(owner["type"]), target - int(owner["address"]))
+            of[target] = leaf.stride * leaf.count if leaf is not None and leaf.stride > 0 else 0
+    return np.array([of[target] for target in targets.tolist()], np.float64)
 
 
 def _lock_sites(events: Table) -> Table:

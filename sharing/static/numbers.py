@@ -201,7 +201,7 @@ TABLE_BYTES: Annotated[
     About(
         "bytes of an array",
         Origin.CHOSEN,
-        "in a larger one an index chooses among many lines: plain uses of it say little of any one of them",
+        "in a larger one an index chooses among many lines: plain uses of it, in loops too, say little of any one",
     ),
 ] = 16 * 1024
 UNBOUNDED: Annotated[
