@@ -16,8 +16,9 @@ static struct { long in, out; } pair __attribute__((aligned(64)));
 static struct { char before[128]; long count; char behind[128]; } far;
 static void *count_in(void *unused) { for (;;) { IN; __asm__ volatile("" ::: "memory"); } }
 static void *count_out(void *unused) { for (;;) { OUT; __asm__ volatile("" ::: "memory"); } }
+void *known[] = {&pair, &far};  // or clang takes them apart
 static pthread_t ids[2];
-"""  # ``far`` is on no line of another variable
+"""  # ``far.count`` is on no line of another variable
 ONCE = """static void *start(void *argument) {
   struct job *given = argument, mine = *given;
   return mine.run(mine.argument);
@@ -90,7 +91,7 @@ def test_each_function_is_a_thread(compiled: Compile, tool: str, level: str, bod
 @bodies
 def test_what_one_of_them_writes_alone_is_no_pair(compiled: Compile, tool: str, level: str, body: str) -> None:
     report = audited(compiled, tool, source(ONCE, body, "pair.in++; pair.out++", "far.count++"), level)
-    assert [f.rule for f in report.findings if f.severity > Severity.NOTE] == []
+    assert [f.rule for f in report.findings if f.severity is not Severity.NOTE] == []
 
 
 @compilers
@@ -99,4 +100,4 @@ def test_a_handler_that_a_loop_calls_is_of_the_same_thread(compiled: Compile, to
     body = BODIES["heap"].partition("  second->")[0]
     report = audited(compiled, tool, source(SERVES, body.replace("count_in", "count_out"), "0", "pair.out++"), level)
     assert "count_out" not in threads(report)
-    assert [f.rule for f in report.findings if f.severity > Severity.NOTE] == []
+    assert [f.rule for f in report.findings if f.severity is not Severity.NOTE] == []
