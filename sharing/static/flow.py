@@ -7,9 +7,7 @@ what is passed through memory or returned is not followed.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,8 +17,6 @@ from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, leading
 from sharing.model.image import (
-    HELD,
-    HELD_OFFSET_BITS,
     PARAM_DTYPE,
     SITE_DTYPE,
     AccessKind,
@@ -30,16 +26,14 @@ from sharing.model.image import (
     Table,
 )
 from sharing.model.profile import COMPANIONS
-from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees, of_call
+from sharing.static.handovers import ADDRESS_MASK, as_elements, handovers
 
 MAX_SUMMARY_ROWS = 1_500_000
-NO_STRIDE = 255  # in rows of arguments so far apart or further
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
 MAX_CALLEE_ROWS = 64  # accesses kept per function and argument: more says nothing new about a line
 
-ADDRESS_MASK = (1 << 64) - 1
 LOCK, UNLOCK, INIT = 1, 2, 3
 _EFFECT = {"lock": LOCK, "unlock": UNLOCK, "init": INIT}
 
@@ -288,85 +282,6 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
         if row >= 0 and given.data:
             found.append((row, given.data, 0, given.parameter))
     return list(dict.fromkeys(found))
-
-
-class Handover(NamedTuple):
-    """A call that starts a thread, or calls a function back, and what it hands to it."""
-
-    ip: int
-    at: int  # its argument that is the function
-    entry: int  # address of that function
-    argument: int  # its argument that is the data
-    data: tuple[int, int] | None  # (address, signed as in the arguments; bytes between elements or 0); None unknown
-    parameter: int  # the data's number among the arguments of the function
-    starts: bool  # a thread
-
-
-def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]:
-    """Of ``args``, rows as of the image's, those that hand over a function that is known, with what it is handed."""
-    callees = distinct(image.args["callee"])
-    names = names_of_callees(image, callees)
-    starters = set(knowledge.thread_starters(names))
-    known = {
-        int(callees[at]): (at in starters, handed)
-        for at in sorted({*starters, *knowledge.callers_back(names)})
-        if (handed := _handing(knowledge, names[at]))
-    }
-    rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
-    given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
-    for ip, callee, value, _, arg, _, source, _ in rows.tolist():
-        given.setdefault((ip, callee), {})[arg] = (value, source)
-    return [
-        Handover(ip, at, values[at][0] & ADDRESS_MASK, data, values.get(data), parameter, known[callee][0])
-        for (ip, callee), values in given.items()
-        for at, data, parameter in known[callee][1]
-        if at in values and not values[at][1]  # an element of a table is any function of it
-    ]
-
-
-def as_elements(image: Image, found: list[Handover]) -> list[Handover]:
-    """The same, where several places of one object are handed to one function each as elements of an array.
-
-    Compilers unroll the loop that starts a thread for each element.
-    """
-    handed: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
-    for one in found:
-        if one.starts and one.data is not None:
-            handed.setdefault((one.entry, one.parameter, _object_at(image, one.data[0])), set()).add(one.data)
-    arrays: dict[tuple[int, int, int], tuple[int, int]] = {}
-    for key, places in handed.items():
-        begin = min(places)[0]
-        stride = math.gcd(*(at - begin for at, _ in places), *(step for _, step in places))
-        known = key[2] >= 0 or stride * (len(places) - 1) == max(places)[0] - begin >= 2 * stride
-        if known and len(places) > 1 and 0 < stride < NO_STRIDE:
-            arrays[key] = begin, stride
-    return [
-        one._replace(data=arrays.get((one.entry, one.parameter, _object_at(image, one.data[0])), one.data))
-        if one.starts and one.data is not None
-        else one
-        for one in found
-    ]
-
-
-def _object_at(image: Image, address: int) -> int:
-    """Whose place it is, as a number: the row of a variable, or the object behind a pointer; -1 unknown."""
-    if address > 0 and address & int(HELD):
-        return address >> HELD_OFFSET_BITS
-    return image.variable_at(address & ADDRESS_MASK)
-
-
-def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
-    """What a function of this name hands on: (the argument that is a function, its data, as which argument of it)."""
-    start = knowledge.thread_start(name)
-    rows: list[ThreadRow | CallbackRow] = [*knowledge.callbacks(name)]
-    if start is not None:
-        rows.append(start)
-    found = []
-    for row in rows:
-        if row.entry_argument is not None:
-            data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
-            found.append((row.entry_argument, data, row.data_parameter))
-    return found
 
 
 def by_name(image: Image, knowledge: Knowledge) -> Table:

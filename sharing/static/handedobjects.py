@@ -17,8 +17,9 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, joined_by_ip
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
 from sharing.static.callees import function_at
-from sharing.static.flow import ADDRESS_MASK, as_elements, handovers, through_starts
+from sharing.static.flow import through_starts
 from sharing.static.handedwords import Word, behind_words
+from sharing.static.handovers import ADDRESS_MASK, as_elements, handovers
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -45,6 +46,7 @@ class Handed(msgspec.Struct, frozen=True):
     starts: bool  # a thread
     parameter: int = 0  # the data's number among the arguments of the function
     stride: int = 0  # bytes between elements of an array, of which each call hands another; 0 one object
+    given: tuple[int, int] | None = None  # (call, its argument) that is given the data, where that is another one
 
 
 def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()) -> Told:
@@ -55,7 +57,8 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
     args = image.behind.args
     for one in given:
         if one.entry in several:
-            args = args[(args["ip"] != np.uint64(one.ip)) | (args["arg"] != one.argument)]
+            ip, number = one.given or (one.ip, one.argument)
+            args = args[(args["ip"] != np.uint64(ip)) | (args["arg"] != number)]
     alone = [one for one in given if one.entry not in several]
     words = behind_words(image, _one_object(image, alone))
     args = joined_by_ip(args, words.args)
@@ -93,7 +96,15 @@ def handed(image: Image, knowledge: Knowledge) -> list[Handed]:
     found = handovers(image, knowledge, np.concatenate([image.args, image.behind.args]))
     return [
         Handed(
-            one.ip, one.at, one.entry, one.argument, _address(one.data), one.starts, one.parameter, _stride(one.data)
+            one.ip,
+            one.at,
+            one.entry,
+            one.argument,
+            _address(one.data),
+            one.starts,
+            one.parameter,
+            _stride(one.data),
+            one.given,
         )
         for one in as_elements(image, found)
     ]
@@ -115,8 +126,8 @@ def _of_several(image: Image, handed: list[Handed]) -> set[int]:
     entries = np.array(list(objects), np.uint64)
     named = image.args[image.args["kind"] == ArgKind.ADDRESS]
     named = named[among(named["value"].astype(np.uint64), entries)]
-    ways = {(one.ip, one.at) for one in handed}
-    otherwise = {value for ip, _, value, _, arg, *_ in named.tolist() if (ip, arg) not in ways}
+    ways = {(one.ip, one.entry) for one in handed}  # what code has loaded may be in a register that is no argument
+    otherwise = {value for ip, _, value, *_ in named.tolist() if (ip, value) not in ways}
     for values in (image.kept["value"], image.calls["callee"], image.code_words["value"]):
         otherwise.update(values[among(values, entries)].tolist())
     return {entry for entry, data in objects.items() if len(data) > 1 or None in data or entry in otherwise}

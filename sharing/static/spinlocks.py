@@ -31,7 +31,8 @@ from sharing.model.image import (
 )
 from sharing.static.callees import function_at
 from sharing.static.callgraph import CallGraph
-from sharing.static.flow import ADDRESS_MASK, LOCK, LOCK_DTYPE, UNLOCK, ByEntry, LockCalls
+from sharing.static.flow import LOCK, LOCK_DTYPE, UNLOCK, ByEntry, LockCalls
+from sharing.static.handovers import ADDRESS_MASK
 from sharing.static.phases import program_point
 from sharing.static.startobjects import argument_holder, function_of, is_argument, number_of
 

@@ -20,7 +20,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import HELD, HELD_OFFSET_BITS, AccessKind, ArgKind, Given, Image, SlotKind
 from sharing.static.callees import function_at
-from sharing.static.flow import Handover, handovers
+from sharing.static.handovers import Handover, handovers
 from sharing.static.startobjects import argument_holder, functions_handed, parts_of
 
 LOW_HALF = (1 << 32) - 1
@@ -78,7 +78,7 @@ def _started(image: Image, known: Handover) -> Iterator[_Start]:
     args = image.args
     low, high = np.searchsorted(args["ip"], [known.ip, known.ip + 1]).tolist()
     if known.data is not None:
-        yield _Start(known.ip, entry, known.parameter, *known.data)
+        yield _Start(known.given[0] if known.given else known.ip, entry, known.parameter, *known.data)
         return
     own = args[low:high]
     own = own[(own["arg"] == known.argument) & (own["kind"] == ArgKind.PARAM)]

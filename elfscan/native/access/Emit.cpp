@@ -307,7 +307,9 @@ void FunctionFlow::argument(const Value &V, ArgRow Row, bool AnyAddress,
              V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
     Row.Kind = uint8_t(ArgKind::Param);
     Row.Source = V.Arg;
-  } else if (V.Kind == ValueKind::Pointee && (V.isExact() || AnyFunction)) {
+  } else if (V.Kind == ValueKind::Pointee &&
+             (V.isExact() || AnyFunction ||
+              (Row.Callee && V.givenApart() && V.givenApart() < UINT8_MAX))) {
     Row.Kind = uint8_t(ArgKind::Address);
     Row.Source = uint8_t(std::min<uint32_t>(V.givenApart(), UINT8_MAX));
     Out->BehindArgs.push_back(Row);

@@ -1,0 +1,188 @@
+"""Functions that calls hand over, with their data: what starts a thread, and what is called back.
+
+Owns the way from a call that names a function to the object that the function is handed: through functions of the
+program that hand on what they are given.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sharing.knowledge import Knowledge
+from sharing.model.arrays import among, distinct
+from sharing.model.image import HELD, HELD_OFFSET_BITS, ArgKind, Image, Table
+from sharing.model.vocabulary import CallbackRow, ThreadRow
+from sharing.static import numbers
+from sharing.static.callees import names_of_callees
+
+ADDRESS_MASK = (1 << 64) - 1
+NO_STRIDE = 255  # in rows of arguments so far apart or further
+
+# By address of a function: whether it starts a thread, and what it hands on, see _handing.
+_Handing = dict[int, tuple[bool, list[tuple[int, int, int]]]]
+
+
+class Handover(NamedTuple):
+    """A call that starts a thread, or calls a function back, and what it hands to it."""
+
+    ip: int
+    at: int  # its argument that is the function
+    entry: int  # address of that function
+    argument: int  # its argument that is the data
+    data: tuple[int, int] | None  # (address, signed as in the arguments; bytes between elements or 0); None unknown
+    parameter: int  # the data's number among the arguments of the function
+    starts: bool  # a thread
+    given: tuple[int, int] | None = None  # (call, its argument) that the data is given to, where that is another one
+
+
+def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]:
+    """Of ``args``, rows as of the image's, those that hand over a function that is known, with what it is handed.
+
+    A function of the program that hands its own arguments on to one of these is one as well.  One that starts a
+    function with its own argument is called with what the function is handed.
+    """
+    callees = distinct(image.args["callee"])
+    names = names_of_callees(image, callees)
+    starters = set(knowledge.thread_starters(names))
+    known: _Handing = {
+        int(callees[at]): (at in starters, handed)
+        for at in sorted({*starters, *knowledge.callers_back(names)})
+        if (handed := _handing(knowledge, names[at]))
+    }
+    known = _wrapping(image, known) | known
+    rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
+    passed = image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.PARAM)]
+    own = {
+        (ip, arg): (function, source)
+        for ip, value, function, arg, source in passed[["ip", "value", "function", "arg", "source"]].tolist()
+        if not value and function >= 0
+    }
+    callers = _Callers(image, args)
+    found = []
+    for (ip, callee), values in _by_call(rows).items():
+        starts, handed = known[callee]
+        for at, data, parameter in handed:
+            if at not in values or values[at][1]:
+                continue  # an element of a table is any function of it
+            one = Handover(ip, at, values[at][0] & ADDRESS_MASK, data, values.get(data), parameter, starts)
+            found += callers.of(one, *own[ip, data]) if starts and data not in values and (ip, data) in own else [one]
+    return found
+
+
+def _by_call(rows: Table) -> dict[tuple[int, int], dict[int, tuple[int, int]]]:
+    """What calls are given: by (instruction, callee) and number of the argument (address, bytes between elements)."""
+    given: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
+    for ip, callee, value, _, arg, _, source, _ in rows.tolist():
+        given.setdefault((ip, callee), {})[arg] = (value, source)
+    return given
+
+
+def _wrapping(image: Image, known: _Handing) -> _Handing:
+    """Functions that hand their own arguments on to one of these: the function and its data, as they are."""
+    found: _Handing = {}
+    passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["value"] == 0)]
+    passed = passed[passed["function"] >= 0]
+    for _ in range(numbers.PARAM_ROUNDS):
+        every = known | found
+        rows = passed[among(passed["callee"], np.array(list(every), np.uint64))]
+        by_call: dict[tuple[int, int, int], dict[int, int]] = {}
+        for ip, callee, _, function, arg, _, source, _ in rows.tolist():
+            by_call.setdefault((ip, callee, function), {})[arg] = source
+        more = {
+            int(image.functions["address"][function]): (starts, [(given[at], given[data], parameter)])
+            for (_, callee, function), given in by_call.items()
+            for starts, handed in [every[callee]]
+            for at, data, parameter in handed
+            if at in given and data in given and given[at] != given[data]
+        }
+        if more.keys() <= every.keys():
+            break
+        found = more | found
+    return found
+
+
+class _Callers:
+    """What functions that start a thread with an argument of their own are called with."""
+
+    def __init__(self, image: Image, args: Table) -> None:
+        self._image = image
+        self._args = args
+        self._taken: Table | None = None
+
+    def of(self, one: Handover, function: int, argument: int, rounds: int = numbers.PARAM_ROUNDS) -> list[Handover]:
+        """``one``, its data unknown, for each call of the function (a row) that is given the data as this argument.
+
+        As it is where anybody else may call the function, or nothing is known of a call.
+        """
+        image, address = self._image, self._image.functions["address"][function]
+        ips = image.calls["ip"][image.calls["callee"] == address].tolist()
+        if not ips or not rounds or self._is_taken(int(address)):
+            return [one]
+        given = self._args[(self._args["callee"] == address) & (self._args["arg"] == argument)]
+        places = {row[0]: row for row in given[given["kind"] == ArgKind.ADDRESS].tolist()}
+        passed = {row[0]: row for row in given[given["kind"] == ArgKind.PARAM].tolist()}
+        found = []
+        for ip in ips:
+            if ip in places:
+                found.append(one._replace(data=(places[ip][2], places[ip][6]), given=(ip, argument)))
+            elif ip in passed and not passed[ip][2] and passed[ip][3] >= 0:
+                found += self.of(one, passed[ip][3], passed[ip][6], rounds - 1)
+            else:
+                return [one]
+        return found
+
+    def _is_taken(self, address: int) -> bool:
+        """Whether the function's address is kept or handed anywhere."""
+        if self._taken is None:
+            image = self._image
+            named = image.args["value"][image.args["kind"] == ArgKind.ADDRESS].astype(np.uint64)
+            self._taken = np.unique(np.concatenate([named, image.kept["value"], image.code_words["value"]]))
+        return bool(among(np.array([address], np.uint64), self._taken)[0])
+
+
+def as_elements(image: Image, found: list[Handover]) -> list[Handover]:
+    """The same, where several places of one object are handed to one function each as elements of an array.
+
+    Compilers unroll the loop that starts a thread for each element.
+    """
+    handed: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
+    for one in found:
+        if one.starts and one.data is not None:
+            handed.setdefault((one.entry, one.parameter, _object_at(image, one.data[0])), set()).add(one.data)
+    arrays: dict[tuple[int, int, int], tuple[int, int]] = {}
+    for key, places in handed.items():
+        begin = min(places)[0]
+        stride = math.gcd(*(at - begin for at, _ in places), *(step for _, step in places))
+        known = key[2] >= 0 or stride * (len(places) - 1) == max(places)[0] - begin >= 2 * stride
+        if known and len(places) > 1 and 0 < stride < NO_STRIDE:
+            arrays[key] = begin, stride
+    return [
+        one._replace(data=arrays.get((one.entry, one.parameter, _object_at(image, one.data[0])), one.data))
+        if one.starts and one.data is not None
+        else one
+        for one in found
+    ]
+
+
+def _object_at(image: Image, address: int) -> int:
+    """Whose place it is, as a number: the row of a variable, or the object behind a pointer; -1 unknown."""
+    if address > 0 and address & int(HELD):
+        return address >> HELD_OFFSET_BITS
+    return image.variable_at(address & ADDRESS_MASK)
+
+
+def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
+    """What a function of this name hands on: (the argument that is a function, its data, as which argument of it)."""
+    start = knowledge.thread_start(name)
+    rows: list[ThreadRow | CallbackRow] = [*knowledge.callbacks(name)]
+    if start is not None:
+        rows.append(start)
+    found = []
+    for row in rows:
+        if row.entry_argument is not None:
+            data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
+            found.append((row.entry_argument, data, row.data_parameter))
+    return found
