@@ -16,6 +16,7 @@ import numpy as np
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, joined_by_ip
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
+from sharing.static import numbers
 from sharing.static.callees import function_at
 from sharing.static.flow import through_starts
 from sharing.static.handedwords import Word, behind_words
@@ -51,7 +52,8 @@ class Handed(msgspec.Struct, frozen=True):
 
 def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()) -> Told:
     """``entries``: rows of the functions that threads begin with, whose arguments are each thread's own."""
-    image = _own_elements(image, entries)
+    lives = _with_lives(image, entries)
+    image = _own_elements(image, lives)
     given = handed(image, knowledge)
     several = _of_several(image, given)
     args = image.behind.args
@@ -60,13 +62,45 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
             ip, number = one.given or (one.ip, one.argument)
             args = args[(args["ip"] != np.uint64(ip)) | (args["arg"] != number)]
     alone = [one for one in given if one.entry not in several]
-    words = behind_words(image, _one_object(image, alone))
+    words = behind_words(image, sorted({*_one_object(image, alone), *_called_with_one(image, lives)}))
     args = joined_by_ip(args, words.args)
     sites = through_starts(dataclasses.replace(image, args=np.concatenate([image.args, args])), knowledge)
     sites = sites[sites["target"] & ~(HELD - np.uint64(1)) == HELD]
     behind = msgspec.structs.replace(image.behind, sites=joined_by_ip(image.behind.sites, words.sites), args=args)
     clear = dataclasses.replace(image, behind=behind)
     return Told(clear, alone, given, sites, words.found)
+
+
+def _with_lives(image: Image, entries: Collection[int]) -> set[int]:
+    """The entries, and what they alone call, outside of loops: what such a function is given, its thread is given."""
+    calls = image.calls
+    callees = function_at(image, calls["callee"])
+    every = set(entries)
+    for _ in range(numbers.PARAM_ROUNDS):
+        mine = among(calls["function"], np.array(sorted(every), np.int64)) & (calls["loop_depth"] == 0)
+        called = np.unique(callees[mine & (callees >= 0)])
+        shared = np.unique(callees[~mine])
+        fresh = set(called[~among(called, shared)].tolist()) - every
+        if not fresh:
+            break
+        every |= fresh
+    return every
+
+
+def _called_with_one(image: Image, lives: Collection[int]) -> set[tuple[int, int, int]]:
+    """The same of functions that threads call themselves, where all calls give them one object."""
+    args, calls = image.behind.args, image.calls
+    addresses = image.functions["address"][np.array(sorted(lives), np.int64)]
+    args = args[among(args["callee"], addresses) & (args["kind"] == ArgKind.ADDRESS)]
+    objects: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for callee, arg, value, source in args[["callee", "arg", "value", "source"]].tolist():
+        objects[callee, arg].append((value, source))
+    found = set()
+    for (callee, arg), given in objects.items():
+        if len(set(given)) == 1 and not given[0][1] and len(given) == np.count_nonzero(calls["callee"] == callee):
+            row = int(function_at(image, np.array([callee], np.uint64))[0])
+            found.add((row, arg, given[0][0]))
+    return found
 
 
 def _one_object(image: Image, handed: list[Handed]) -> list[tuple[int, int, int]]:

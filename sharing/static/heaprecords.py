@@ -65,9 +65,10 @@ def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapR
     image, handed = told.image, told.handed
     held = image.behind.held
     pointers = np.unique(holders(np.concatenate([image.behind.sites["target"], told.sites["target"]])))
-    pointers = pointers[among(pointers, held["variable"][_makes(image, held)])]
-    fixed = [pointer for pointer in pointers.tolist() if _is_fixed(image, calls, pointer)]
-    found = [_record(image, pointer) for pointer in fixed[:MAX_RECORDS]]
+    new = pointers[among(pointers, held["variable"][_makes(image, held)])]
+    fixed = [pointer for pointer in new.tolist() if _is_fixed(image, calls, pointer)]
+    fixed += [pointer for pointer in _to_own_elements(image).tolist() if _is_settled(image, calls, pointer, fixed)]
+    found = [_record(image, pointer) for pointer in sorted(fixed)[:MAX_RECORDS]]
     records = [record for record in found if record is not None]
     known = {ip for record in records for ip in record.calls}
     records += _arguments(told, demangle)
@@ -175,6 +176,32 @@ def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
     return bool(_seldom(image, calls, stores[among(stores["ip"], new)]).all())
 
 
+def _to_own_elements(image: Image) -> Table:
+    """Places of static pointers behind which threads use elements of their own."""
+    sites = image.behind.sites
+    own = SiteFlag.OWN | SiteFlag.INDEXED
+    return np.unique(holders(sites["target"][sites["flags"] & own == own]))
+
+
+def _is_settled(image: Image, calls: CallGraph, pointer: int, fixed: Sequence[int]) -> bool:
+    """Whether whoever may set the pointer does so before threads that use it run, whatever it is set to.
+
+    A vector is given its elements by functions that get its address.  What it leads to is one array for all threads, of
+    which neighbours share a line wherever it begins.
+    """
+    row = image.variable_at(pointer)
+    if row < 0 or pointer in fixed:
+        return False
+    sites, word = image.sites, np.uint64(image.arch.pointer_size)
+    start, extent = (np.uint64(image.variables[name][row]) for name in ("address", "size"))
+    inside = (sites["target"] >= start) & (sites["target"] < start + np.maximum(extent, word))
+    at = np.uint64(pointer)
+    here = (sites["target"] < at + word) & (sites["target"] + np.maximum(sites["size"], 1) > at)
+    touched = (here | (inside & (sites["flags"] & SiteFlag.INDEXED != 0))) & among(sites["kind"], _WRITES)
+    setting = sites[touched | (inside & (sites["kind"] == AccessKind.ADDRESS))]
+    return bool(len(setting)) and bool(_seldom(image, calls, setting).all())
+
+
 def _makes(image: Image, held: Table) -> npt.NDArray[np.bool_]:
     """Which of these rows store a new object: its beginning, as a call returned it."""
     what = held["what"]
@@ -214,15 +241,17 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
     if 0 in alignments:
         return None
     kind, name = pointed_record(image, pointer)
+    pointer_name = _pointer_name(image, pointer)
+    where = _where(pointer_name, ", ".join(words[:2])) if words else f"the array that {pointer_name} leads to"
     return HeapRecord(
         pointer,
-        _pointer_name(image, pointer),
+        pointer_name,
         name,
         kind,
         sizes.pop() if len(sizes) == 1 else 0,
-        min(alignments),
+        min(alignments, default=HEAP_ALIGNMENT),
         tuple(made.tolist()),
-        _where(_pointer_name(image, pointer), ", ".join(words[:2])),
+        where,
     )
 
 
