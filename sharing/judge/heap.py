@@ -21,6 +21,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, SiteFlag
+from sharing.model.profile import Heat, Role
 from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
@@ -31,6 +32,7 @@ from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 
 MOST = Severity.MEDIUM  # who else has the pointer is not known
+MOST_OF_PLAIN = Severity.LOW  # nor whether such an object is at one time with two threads
 
 Rows = npt.NDArray[np.bool_]
 Choice = Callable[[Image, Accesses, Knowledge], Rows]
@@ -100,12 +102,12 @@ def of_records(
     apart = _Apart(passes, told, found)
     said = {_pair(draft) for draft in known.drafts} if known is not None else set()
     worst: dict[frozenset[str], Draft] = {}
-    for context, is_shared in ((of_two_kinds, _has_synchronised), (any_two, _shared_by_intent)):
+    for context, is_shared in ((of_two_kinds, _of_two_kinds), (any_two, _shared_by_intent)):
         every = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, rules, limits=True)
         for draft in every:
             if _is_of_members(draft) and is_shared(draft) and _pair(draft) not in said:
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
-    drafts = [_of_any(draft) for draft in worst.values() if not apart.have_own(draft)]
+    drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not apart.have_own(draft)]
     return OnHeap(drafts, joined, any_two)
 
 
@@ -184,9 +186,20 @@ def _pair(draft: Draft) -> frozenset[str]:
     return frozenset(actor.name for actor in draft.actors[:2])
 
 
-def _has_synchronised(draft: Draft) -> bool:
-    """Whether one of the two is made for several threads: else the object may go from thread to thread."""
-    return any(map(positions.is_synchronised, draft.actors[:2]))
+def _of_two_kinds(draft: Draft) -> bool:
+    """Whether threads of two kinds are seen to use one object at one time: else it may go from thread to thread."""
+    return any(map(positions.is_synchronised, draft.actors[:2])) or _each_counts_its_own(draft)
+
+
+def _each_counts_its_own(draft: Draft) -> bool:
+    """Whether each kind counts, under no lock, in a member that the other never uses, of an object that is made for
+    several threads.
+
+    Who is handed an object reads what the one before has left in it; nobody reads these.
+    """
+    first, second = draft.actors[:2]
+    counted = all(one.role is Role.COUNTER and one.write_heat is Heat.HOT for one in (first, second))
+    return counted and not first.write_guards and not second.write_guards and not first.mask() & second.mask()
 
 
 def _shared_by_intent(draft: Draft) -> bool:
@@ -198,6 +211,13 @@ def _of_any(draft: Draft) -> Draft:
     if any(ONE_FOR_ALL in said for said in draft.evidence):
         return draft
     return dataclasses.replace(draft, evidence=(*draft.evidence, ONE_FOR_ALL))
+
+
+def _plainly(draft: Draft) -> Draft:
+    """The draft, low at most where neither of the two is made for several threads."""
+    if any(map(positions.is_synchronised, draft.actors[:2])):
+        return draft
+    return dataclasses.replace(draft, severity=min(draft.severity, MOST_OF_PLAIN, key=lambda one: one.rank))
 
 
 def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:

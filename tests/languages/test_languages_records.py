@@ -96,6 +96,49 @@ def test_not_what_nothing_says_is_shared(tmp_path: Path) -> None:
     assert found(tmp_path, SESSIONS, "-g", "-O2", **plain) == []
 
 
+# Each of two kinds of threads counts in a member of its own, of a record with something in it that both wait for.
+COUNTS = PLAIN | {
+    "BETWEEN": "PADDING long answers = 0; char apart[64]; std::atomic<int> state{1};",
+    "std::atomic<long> answered{0}": "long unused = 0",
+    "->answered": "->id",
+    "ASK": "if (one.state) one.asked += one.id",
+    "ANSWER": "if (one.state) one.answers++",
+    "PADDING": "",
+}
+
+
+def of_plain(found: list[Finding]) -> list[Finding]:
+    return [one for one in found if members(one) == {"asked", "answers"}]
+
+
+def test_what_two_kinds_of_threads_count_in_a_record_made_for_both(tmp_path: Path) -> None:
+    (finding,) = of_plain(found(tmp_path, SESSIONS, "-g", "-O2", **COUNTS))
+    assert finding.severity is Severity.LOW
+    assert any("one object stands for all" in e.text for e in finding.evidence)
+
+
+@pytest.mark.parametrize(
+    "near",
+    [
+        pytest.param({"PADDING": "char far[64];"}, id="a line apart"),
+        pytest.param({"ANSWER": "if (one.state) { one.answers++; if (one.asked < 0) throw one.id; }"}, id="handed on"),
+        pytest.param({"ANSWER": "if (one.state) one.answers = i"}, id="left for another"),
+        pytest.param({"ANSWER": "if (one.state) { one.answers++; one.asked++; }"}, id="by both"),
+    ],
+)
+def test_not_what_may_go_from_thread_to_thread(tmp_path: Path, near: dict[str, str]) -> None:
+    assert of_plain(found(tmp_path, SESSIONS, "-g", "-O2", **COUNTS | near)) == []
+
+
+def test_not_what_is_counted_under_the_lock_of_the_record(tmp_path: Path) -> None:
+    locked = COUNTS | {
+        "std::atomic<int> state{1};": "std::mutex lock;",
+        "ASK": "std::lock_guard hold(one.lock); one.asked += one.id",
+        "ANSWER": "std::lock_guard hold(one.lock); one.answers++",
+    }
+    assert of_plain(found(tmp_path, SESSIONS, "-g", "-O2", **locked)) == []
+
+
 # Threads of one kind: each has an object of its own, or all have one.
 WORKERS = """
 struct Work { long limit; std::atomic<long> done{0}; MEMBER };
