@@ -6,13 +6,13 @@ about.  Knows no threads and no frequencies.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.model.image import ArgKind, Image
 from sharing.static import numbers
 
@@ -20,8 +20,7 @@ UNCALLED = -1  # in the place of the index of a wrapper that nobody calls by its
 
 Argument = tuple[int, int]  # index of a called function, number of its argument
 
-# By the identity of a table of calls: where the functions began, and which of them each call leads to.
-_called: dict[int, tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]] = {}
+_called: Kept[npt.NDArray[np.int64]] = Kept()
 
 
 def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -35,20 +34,9 @@ def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[
 
 
 def functions_called(image: Image) -> npt.NDArray[np.int64]:
-    """Row of the function that each of ``image.calls`` leads to, -1 for none of this image.
-
-    Several passes ask for it, of tables that hardly ever change: it is kept for as long as the table of calls is.
-    Nobody changes what is returned.
-    """
-    calls, starts = image.calls, np.ascontiguousarray(image.functions["address"])
-    known = _called.get(id(calls))
-    if known is not None and np.array_equal(known[0], starts):
-        return known[1]
-    rows = function_at(image, calls["callee"])
+    """Row of the function that each of ``image.calls`` leads to, -1 for none of this image."""
+    rows = _called.of(image.calls, (image.functions,), lambda: function_at(image, image.calls["callee"]))
     rows.flags.writeable = False
-    if known is None:
-        weakref.finalize(calls, _called.pop, id(calls), None).atexit = False
-    _called[id(calls)] = starts, rows
     return rows
 
 

@@ -47,6 +47,7 @@ class Edges:
         calls = np.zeros(len(rows), CALL_DTYPE)
         calls["function"] = self.caller[rows]
         calls["order"], calls["ip"] = order_and_ip(image, self.caller[rows], self.where[rows])
+        calls["loop_depth"] = self.depth[rows]
         return calls
 
     def keep(self, rows: Bools) -> Edges:

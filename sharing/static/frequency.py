@@ -133,7 +133,6 @@ def _waiting(
     if not found.loops and not near[image.calls["function"][waits.direct]].any():
         return None
     made = edges.made(image, np.arange(len(edges.caller)))
-    made["loop_depth"] = edges.depth
     return with_called(image, waits, found, near, near_without(once, found.among(image, made)))
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import HELD, HELD_OFFSET_BITS, ArgKind, Image, Table
@@ -23,6 +24,7 @@ NO_STRIDE = 255  # in rows of arguments so far apart or further
 
 # By address of a function: whether it starts a thread, and what it hands on, see _handing.
 _Handing = dict[int, tuple[bool, list[tuple[int, int, int]]]]
+_kept: Kept[_Handing] = Kept()
 
 
 class Handover(NamedTuple):
@@ -44,15 +46,8 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
     A function of the program that hands its own arguments on to one of these is one as well.  One that starts a
     function with its own argument is called with what the function is handed.
     """
-    callees = distinct(image.args["callee"])
-    names = names_of_callees(image, callees)
-    starters = set(knowledge.thread_starters(names))
-    known: _Handing = {
-        int(callees[at]): (at in starters, handed)
-        for at in sorted({*starters, *knowledge.callers_back(names)})
-        if (handed := _handing(knowledge, names[at]))
-    }
-    known = _wrapping(image, known) | known
+    named = image.functions, image.names, image.callee_names, knowledge
+    known = _kept.of(image.args, named, lambda: _callees_that_hand(image, knowledge))
     rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
     passed = image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.PARAM)]
     own = {
@@ -70,6 +65,19 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
             one = Handover(ip, at, values[at][0] & ADDRESS_MASK, data, values.get(data), parameter, starts)
             found += callers.of(one, *own[ip, data]) if starts and data not in values and (ip, data) in own else [one]
     return found
+
+
+def _callees_that_hand(image: Image, knowledge: Knowledge) -> _Handing:
+    """Functions that start threads or call back, by their names, and those of the program around these."""
+    callees = distinct(image.args["callee"])
+    names = names_of_callees(image, callees)
+    starters = set(knowledge.thread_starters(names))
+    known: _Handing = {
+        int(callees[at]): (at in starters, handed)
+        for at in sorted({*starters, *knowledge.callers_back(names)})
+        if (handed := _handing(knowledge, names[at]))
+    }
+    return _wrapping(image, known) | known
 
 
 def _by_call(rows: Table) -> dict[tuple[int, int], dict[int, tuple[int, int]]]:

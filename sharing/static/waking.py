@@ -20,6 +20,7 @@ from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageK
 from sharing.model.vocabulary import LockKind
 from sharing.static import flow, numbers
 from sharing.static.callees import function_at, names_of_callees
+from sharing.static.handovers import ADDRESS_MASK
 
 _ASKS = re.compile(r"^_Z.*\dwait(_for|_until)?I")  # a template, which has the type of the condition
 MOST_CALLERS = 256  # of a function that hands its argument on: of more the object is not known
@@ -39,7 +40,7 @@ class Objects:
     """The calls of an image that wait, and those that wake, by the objects that they are made of.
 
     ``waits`` are rows of calls of functions that wait by their names, ``wakes`` are places of all others that use such
-    an object.
+    an object, by its address.
     """
 
     def __init__(self, image: Image, knowledge: Knowledge, entries: Sequence[int]) -> None:
@@ -49,6 +50,7 @@ class Objects:
         self._given: flow.ByEntry | None = None
         self._by_callee: tuple[Ints, npt.NDArray[np.uint64]] | None = None
         self._handed_on: dict[int, bool] = {}
+        self._wakes: dict[int, list[Place]] | None = None
         self._arg_ips = np.ascontiguousarray(image.args["ip"])
         calls = image.calls
         callees = distinct(calls["callee"][calls["callee"] != 0])
@@ -65,14 +67,14 @@ class Objects:
         }
 
     @property
-    def wakes(self) -> list[Place]:
-        """Of all calls that may wake someone."""
+    def wakes(self) -> dict[int, list[Place]]:
+        """By address all calls that may wake someone."""
         if self._wakes is None:
-            rows = np.flatnonzero(among(self._image.calls["callee"], self._waking)).tolist()
-            self._wakes = [place for row in rows for place in self.of(row)]
+            self._wakes = {}
+            for row in np.flatnonzero(among(self._image.calls["callee"], self._waking)).tolist():
+                for place in self.of(row):
+                    self._wakes.setdefault(place.address, []).append(place)
         return self._wakes
-
-    _wakes: list[Place] | None = None
 
     def of(self, row: int) -> list[Place]:
         """The objects of a call that waits or wakes; all wrappers around it are followed to where these are named."""
@@ -89,10 +91,10 @@ class Objects:
             if arg != argument or of != callee:
                 continue
             if kind == ArgKind.ADDRESS:
-                found.append((value & flow.ADDRESS_MASK, row))
+                found.append((value & ADDRESS_MASK, row))
             elif kind == ArgKind.PARAM and function >= 0 and depth < numbers.LOCK_WRAPPERS:
                 for address, at in self._handed_in(function, source, depth + 1):
-                    found.append(((address + value) & flow.ADDRESS_MASK if address else 0, at if at >= 0 else row))
+                    found.append(((address + value) & ADDRESS_MASK if address else 0, at if at >= 0 else row))
         return found or [(0, row)]
 
     def _handed_in(self, function: int, argument: int, depth: int) -> list[tuple[int, int]]:
@@ -121,8 +123,9 @@ class Objects:
 
     def _calls_of(self, address: int) -> Ints:
         if self._by_callee is None:
-            order = np.argsort(self._image.calls["callee"], kind="stable")
-            self._by_callee = order, self._image.calls["callee"][order]
+            callees = np.ascontiguousarray(self._image.calls["callee"])
+            order = np.argsort(callees, kind="stable")
+            self._by_callee = order, callees[order]
         order, callees = self._by_callee
         begin, end = np.searchsorted(callees, [np.uint64(address), np.uint64(address + 1)])
         return order[begin:end]

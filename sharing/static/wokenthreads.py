@@ -1,4 +1,4 @@
-"""Threads that are woken seldom: in each round of their loop they wait for others, who come by once, seldom or in time.
+"""Threads that are woken seldom: in each round of their loop they wait for others, who come once, seldom or by a clock.
 
 Owns which roots these are.  A writer in the background, a purger or a logger goes around as often as somebody signals
 its condition or posts its semaphore, however little it does in a round.  The object must be known by its address, and
@@ -56,17 +56,16 @@ def woken_seldom(
     """
     objects = Objects(image, knowledge, [root.function for root in ways.roots])
     candidates = dict(_candidates(image, knowledge, objects, ways, threads, asleep)) if objects.waits else {}
+    if not candidates:
+        return {}
+    often = _Often(image, ways, threads, asleep)
     found: dict[int, _Round] = {}
-    often = _Often(image, ways, threads, asleep) if candidates else None
-    while often is not None:
-        fresh = {
-            root: _round(image, ways, threads.once[root], waits.loops)
-            for root, waits in candidates.items()
-            if root not in found and _seldom(objects, often, waits, root, found)
-        }
+    while fresh := {
+        root: _round(image, ways, threads.once[root], waits.loops)
+        for root, waits in candidates.items()
+        if root not in found and _seldom(objects, often, waits, root, found)
+    }:
         found |= fresh
-        if not fresh:
-            break
     return {root: of.rounds for root, of in found.items()}
 
 
@@ -94,15 +93,11 @@ def _round(image: Image, ways: Ways, own: Bools, loops: dict[Loop, int]) -> _Rou
     edges = ways.edges
     none = np.full(len(own), -1, np.int64)
     rounds = WaitingRounds(loops, none, np.zeros(0, np.uint64))
-    made = edges.made(image, np.arange(len(edges.caller)))
-    made["loop_depth"] = edges.depth
-    in_round = rounds.among(image, made)
-    within = own[edges.caller] & in_loop(edges.depth) & ~in_round
-    straight = np.zeros(len(own), bool)
-    front = distinct(edges.callee[in_round])
-    flat = edges.keep(~in_loop(edges.depth))
-    straight[flat.reached_from(front)] = True
-    begin = np.concatenate([edges.callee[within], edges.callee[straight[edges.caller] & in_loop(edges.depth)]])
+    looping = in_loop(edges.depth)
+    within = np.flatnonzero(own[edges.caller] & looping)
+    in_round = rounds.among(image, edges.made(image, within))
+    straight = edges.keep(~looping).reached_from(edges.callee[within[in_round]])
+    begin = np.concatenate([edges.callee[within[~in_round]], edges.callee[straight[edges.caller] & looping]])
     looped = edges.reached_from(begin)
     straight &= ~looped & ~ways.dispatched & ~own
     return _Round(msgspec.structs.replace(rounds, called=np.where(straight, 0, none)), looped)
@@ -116,8 +111,11 @@ def _candidates(
     ran = np.asarray((threads.once | threads.near).any(axis=0))
     rows = rows[ran[image.calls["function"][rows]]]
     calls = image.calls[rows]
-    how = _Rounds(image, knowledge, objects, rows)
-    called = functions_called(image)
+    how = _made(image, knowledge, objects, rows)
+    looping = in_loop(image.calls["loop_depth"]) & (image.calls["function"] >= 0)
+    looping &= among(functions_called(image), calls["function"])
+    around, called = image.calls[looping], functions_called(image)[looping]  # calls in loops of functions that wait
+    loops = loops_of(image, np.concatenate([calls, around]))
     for root, thread in enumerate(ways.roots):
         if asleep[root] or thread.function < 0 or thread.is_task:
             continue
@@ -130,65 +128,60 @@ def _candidates(
             continue
         others = (own | close) & ~bounding & each_time(calls["rarity"])
         # The loops around: of a function that is called each time around, those of whom it is called by.
-        of = image.calls[rows[bounding & own]]
-        by = among(called, distinct(calls["function"][bounding & close])) & once[image.calls["function"]]
-        of = np.concatenate([of, image.calls[by & in_loop(image.calls["loop_depth"])]])
-        loops = dict.fromkeys(loops_of(image, of), 1)
-        yield root, _Waits(tuple(rows[bounding].tolist()), tuple(rows[others].tolist()), not sure.any(), loops)
+        by = among(called, calls["function"][bounding & close]) & once[around["function"]]
+        waiting = {loops[at]: 1 for at in np.flatnonzero(np.concatenate([bounding & own, by])).tolist()}
+        yield root, _Waits(tuple(rows[bounding].tolist()), tuple(rows[others].tolist()), not sure.any(), waiting)
 
 
-class _Rounds:
+class _Made(msgspec.Struct, frozen=True):
     """How calls that wait are made in a round of the loop around, or in a run of their function.
 
     ``sure``: in every one.  ``taking``: as a rule, after a look at what the function then takes for itself, as a count
     of items that it makes less; of a flag that others set and take back, nothing follows.  ``works``: the loop around
-    does something else as well.
+    does something else as well, but for taking locks.
     """
 
-    def __init__(self, image: Image, knowledge: Knowledge, objects: Objects, rows: Ints) -> None:
-        self._image = image
-        calls = image.calls[rows]
-        in_round = np.where(in_loop(calls["loop_depth"]), in_loops(image, calls), calls["rarity"])
-        self.sure = (in_round < numbers.EVERY_ROUND) & (calls["loop_depth"] <= 1)
-        does = [objects.waits[row] for row in rows.tolist()]
-        # What is waited for until some time may come without a signal.
-        conditions = np.array([of.kind is LockKind.CONDITION and not of.timed for of in does], bool)
-        self._loops = Mirrors(image)
-        functions = distinct(calls["function"])
+    sure: Bools
+    taking: Bools
+    works: Bools
 
-        def of(rows: Table) -> Table:
-            return rows[among(rows["function"], functions)]
 
-        sites, params, made = of(image.sites), of(image.params), of(image.calls)
-        self._keyed = (
-            (sites, sites["target"]),
-            (params, params["offset"].astype(np.uint64) ^ _argument(params["arg"])),
-        )
-        stores = (rows[among(rows["kind"], _WRITES)] for rows in (sites, params, of(image.behind.elsewhere)))
-        callees = distinct(made["callee"])
-        locking = callees[knowledge.lock_callees(names_of_callees(image, callees))]
-        self._work = [made[~among(made["callee"], locking)], *stores]
-        asked = conditions & in_loop(calls["loop_depth"]) & (in_round <= numbers.EACH_TIME)
-        self.taking = np.array([ask and self._takes(call) for ask, call in zip(asked, calls, strict=True)], bool)
-        self.works = np.array([self._works(call) for call in calls], bool)
+def _made(image: Image, knowledge: Knowledge, objects: Objects, rows: Ints) -> _Made:
+    """Of these rows of the call table, which wait."""
+    calls = image.calls[rows]
+    depth = calls["loop_depth"]
+    in_round = np.where(in_loop(depth), in_loops(image, calls), calls["rarity"])
+    does = [objects.waits[row] for row in rows.tolist()]
+    # What is waited for until some time may come without a signal.
+    conditions = np.array([of.kind is LockKind.CONDITION and not of.timed for of in does], bool)
+    functions = distinct(calls["function"])
+    sites, params, made, elsewhere = (
+        table[among(table["function"], functions)]
+        for table in (image.sites, image.params, image.calls, image.behind.elsewhere)
+    )
+    deepest = np.zeros(len(image.functions), np.uint8)
+    _look_for_taken(deepest, sites, sites["target"])
+    _look_for_taken(deepest, params, params["offset"].astype(np.uint64) ^ _argument(params["arg"]))
+    callees = distinct(made["callee"])
+    locking = callees[knowledge.lock_callees(names_of_callees(image, callees))]
+    loops = Mirrors(image)
+    work = [made[~among(made["callee"], locking)]]
+    work += [table[among(table["kind"], _WRITES)] for table in (sites, params, elsewhere)]
+    working = np.concatenate([loops.loops(table[in_loop(table["loop_depth"])]) for table in work])
+    return _Made(
+        sure=(in_round < numbers.EVERY_ROUND) & (depth <= 1),
+        taking=conditions & in_loop(depth) & (in_round <= numbers.EACH_TIME) & (deepest[calls["function"]] >= depth),
+        works=among(loops.loops(calls), working),
+    )
 
-    def _takes(self, call: np.void) -> bool:
-        """Does its function write what it reads in the loop around?"""
-        for rows, keys in self._keyed:
-            mine = rows["function"] == call["function"]
-            asked = mine & (rows["loop_depth"] >= call["loop_depth"]) & among(rows["kind"], _READS)
-            if among(keys[mine & among(rows["kind"], _WRITES)], keys[asked]).any():
-                return True
-        return False
 
-    def _works(self, call: np.void) -> bool:
-        """Does the outermost loop around do more than to wait under a lock?"""
-        (loop,) = self._loops.loop(call["function"][None], call["order"][None])
-        for table in self._work:
-            rows = table[(table["function"] == call["function"]) & in_loop(table["loop_depth"])]
-            if (self._loops.loop(rows["function"], rows["order"]) == loop).any():
-                return True
-        return False
+def _look_for_taken(deepest: npt.NDArray[np.uint8], rows: Table, keys: npt.NDArray[np.uint64]) -> None:
+    """Notes by function how deep in loops it reads what it writes as well; rows of one key are of one place."""
+    writes, reads = among(rows["kind"], _WRITES), among(rows["kind"], _READS)
+    written = set(zip(rows["function"][writes].tolist(), keys[writes].tolist(), strict=True))
+    for row, key in zip(rows[["function", "loop_depth"]][reads].tolist(), keys[reads].tolist(), strict=True):
+        if (row[0], key) in written:
+            deepest[row[0]] = max(deepest[row[0]], row[1])
 
 
 def _argument(numbers_of: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
@@ -224,7 +217,7 @@ class _Often:
         ways, edges = self._ways, self._ways.edges
         own = np.zeros(len(ways.factor), bool)
         begin = np.full(len(own), np.inf)
-        rounds = np.zeros(len(edges.caller), bool)
+        lives = np.zeros(len(own), bool)
         for other, thread in enumerate(ways.roots):
             if self._asleep[other] or (other == root and not thread.many):
                 continue
@@ -235,8 +228,9 @@ class _Often:
             elif thread.is_task:
                 begin[thread.function] = 0.0
             else:
-                rounds |= self._threads.once[other][edges.caller] & in_loop(edges.depth)
+                lives |= self._threads.once[other]
             own |= self._threads.once[other]
+        rounds = np.flatnonzero(lives[edges.caller] & in_loop(edges.depth))
         np.minimum.at(begin, edges.callee[rounds], self._steps[rounds])
         return self._spread(self._entered, begin), own
 
@@ -261,17 +255,19 @@ def _steps(chance: Floats) -> Floats:
 
 def _seldom(objects: Objects, often: _Often, waits: _Waits, root: int, woken: dict[int, _Round]) -> bool:
     """Is all that may wake a root from one of these waits seldom done by others?"""
-    bound = (_woken_seldom(objects, often, at, root, woken) for at in waits.bounding)
-    others = (_woken_seldom(objects, often, at, root, woken) for at in waits.others)
+    bound = (_ends_seldom(objects, often, at, root, woken) for at in waits.bounding)
+    others = (_ends_seldom(objects, often, at, root, woken) for at in waits.others)
     return (all(bound) if waits.asks else any(bound)) and all(others)
 
 
-def _woken_seldom(objects: Objects, often: _Often, wait: int, root: int, woken: dict[int, _Round]) -> bool:
+def _ends_seldom(objects: Objects, often: _Often, wait: int, root: int, woken: dict[int, _Round]) -> bool:
     """Are all calls that may wake who waits here made seldom?  That there is one shows who is waited for."""
     wanted = {place.address for place in objects.of(wait)}
-    known = [place.call for place in objects.wakes if place.address in wanted]
-    if 0 in wanted or not known or often.made(known, root, woken):
+    if 0 in wanted:
+        return False
+    known = [place.call for address in wanted for place in objects.wakes.get(address, ())]
+    if not known or often.made(known, root, woken):
         return False
     kind = objects.waits[wait].kind
-    unknown = [place.call for place in objects.wakes if not place.address and place.kind is kind]
+    unknown = [place.call for place in objects.wakes.get(0, ()) if place.kind is kind]
     return not any(map(objects.may_be_handed_on, wanted)) or not often.made(unknown, root, woken)
