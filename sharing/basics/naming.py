@@ -2,7 +2,7 @@
 
 Owns the shortening of function names to what identifies them in a sentence: of C++ the qualified name without
 parameters, return type or template arguments' insides beyond a limit, of threads in C++ and Rust what they run; and of
-members to what the program names.  Demangling itself is passed in.
+members to what the program names; and of the kind that is said behind a name.  Demangling itself is passed in.
 """
 
 from __future__ import annotations
@@ -24,8 +24,19 @@ _RUST_THREAD = re.compile(
 )
 # libstdc++'s body of a std::thread, up to the type of what it calls.
 _THREAD = re.compile(r"std::thread::_State_impl<std::thread::_Invoker<std::tuple<(?=.*::_M_run$)")
+# What a lock without a symbol is called: its place, and the kind by the calls that take it.
+_PLACE_AND_KIND = re.compile(r"\+0x[0-9a-f]+ \([^()]+\)$")
 
 Demangle = Callable[[list[str]], list[str]]
+
+
+def with_kind(name: str, kind: str) -> str:
+    """``LOCK_open (mutex)``; a place that is called ``bss+0x40 (mutex)`` says what it is already.
+
+    Calls of two kinds may take what is at one place, and say two kinds of it: the one of its name, which every table
+    and picture has, is enough.
+    """
+    return name if _PLACE_AND_KIND.search(name) else f"{name} ({kind})"
 
 
 def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:

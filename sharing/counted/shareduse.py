@@ -122,7 +122,7 @@ def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
     """Who did what how often, and what that can cost."""
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     use = "wrote" if found.use_writes >= found.use_rate else "used" if found.use_writes else "read"
-    of_them = f", {found.use_writes:.3g} of them writes" if use == "used" else ""
+    of_them = f", {_number(found.use_writes)} of them writes" if use == "used" else ""
     element = "; which elements each of them used is not counted" if found.inside else ""
     text = (
         f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
@@ -138,7 +138,11 @@ def limit_of(counted: Counted) -> str:
 
 
 def _times(rate: float) -> str:
-    return "once" if round(rate) == 1 else f"{rate:,.0f} times" if rate >= 1 else f"{rate:.2g} times"
+    return "once" if round(rate) == 1 else f"{_number(rate)} times"
+
+
+def _number(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 1 else f"{rate:.2g}"
 
 
 def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:

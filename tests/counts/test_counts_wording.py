@@ -19,6 +19,7 @@ LOCK, HEAD = NamedSpan("lock", (0, 20)), NamedSpan("head", (48, 56))
         (0.0, "two read head 900 times"),
         (900.0, "two wrote head 900 times"),
         (3.0, "two used head 900 times, 3 of them writes"),
+        (0.031, "two used head 900 times, 0.031 of them writes"),
     ],
 )
 def test_reads_are_not_said_to_be_writes(use_writes: float, said: str) -> None:
@@ -26,3 +27,10 @@ def test_reads_are_not_said_to_be_writes(use_writes: float, said: str) -> None:
     found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 900.0, use_writes, 1000.0, 0.1)
     told, _ = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
     assert told == f"one wrote lock 500 times per million instructions, {said}"
+
+
+def test_numbers_of_writes_are_written_like_those_beside_them() -> None:
+    labels = SimpleNamespace(label=("one", "two").__getitem__, together=False)
+    found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 20826.0, 10413.0, 1000.0, 0.1)
+    told, _ = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
+    assert told.endswith("two used head 20,826 times, 10,413 of them writes")

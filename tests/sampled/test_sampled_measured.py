@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -14,7 +16,7 @@ from sharing.judge.sampled.verdict import Verdicts, judge_lines
 from sharing.judge.sampled.waiting import Gains
 from sharing.model.finding import Finding, Severity
 from sharing.model.image import ImageKind
-from sharing.rules.sampled.base import measured
+from sharing.rules.sampled.base import SampledLine, measured, subject
 from sharing.sampled.lineuse.lines import profile_lines
 from sharing.sampled.speedup.gain import Gain
 from tests.builders.recorded import LINE, Recorded, attribution, ticks
@@ -151,3 +153,12 @@ def test_lines_that_gain_each_for_itself_do_not_speak_of_others() -> None:
 
 def test_one_line_has_nobody_to_wait_beside() -> None:
     assert judged(pair(), barrier(1.3))[1].together is None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("LOCK", "LOCK (mutex), bytes 0–15, "), ("bss+0x40 (mutex)", "bss+0x40 (mutex), bytes 0–15, ")]
+)
+def test_the_kind_of_a_lock_is_said_once(name: str, said: str) -> None:
+    item, actor = SimpleNamespace(start=0, end=16, touches=()), SimpleNamespace(name=name, kind="mutex", is_lock=True)
+    line = SimpleNamespace(items=[item], actors=[actor])
+    assert subject(0, cast(SampledLine, line)).startswith(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elfscan.debug.demangle import demangle
-from sharing.basics.naming import readable, readable_names, without_parameters, without_wrapper
+from sharing.basics.naming import readable, readable_names, with_kind, without_parameters, without_wrapper
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,17 @@ def test_the_body_of_a_thread_is_what_it_calls(called: str, shown: str | None) -
 )
 def test_the_body_of_a_thread_of_rust_is_its_closure(name: str, shown: str | None) -> None:
     assert readable(name, demangle) == (shown or name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("LOCK_open", "LOCK_open (mutex)"),
+        ("bss+0x40", "bss+0x40 (mutex)"),
+        ("bss+0x40 (mutex)", "bss+0x40 (mutex)"),
+        ("bss+0x40 (read-write lock)", "bss+0x40 (read-write lock)"),
+        ("(anonymous namespace)::lock", "(anonymous namespace)::lock (mutex)"),
+    ],
+)
+def test_the_kind_is_said_once(name: str, said: str) -> None:
+    assert with_kind(name, "mutex") == said

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from sharing.basics.naming import with_kind
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count, named
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
@@ -295,8 +296,7 @@ def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
 
 def describe(actor: Actor) -> str:
     """What an actor is, in the words of a finding."""
-    what = f"({actor.kind or actor.role.value})"
-    return actor.name if actor.name.endswith(what) else f"{actor.name} {what}"
+    return with_kind(actor.name, actor.kind or actor.role.value)
 
 
 def roots_text(a: Actor, b: Actor, ctx: Context) -> str:

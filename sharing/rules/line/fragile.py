@@ -128,7 +128,7 @@ def meet_at(a: tuple[Range, ...], b: tuple[Range, ...], line_size: int, shift: i
 
 def _range_text(actor: Actor) -> str:
     size = sum(b - a for a, b in actor.hot)
-    return f"the {size} hot bytes of {actor.name}" if actor.is_lock else actor.name
+    return f"the {size} written bytes of {actor.name}" if actor.is_lock else actor.name
 
 
 RULE = LineRule(

@@ -57,8 +57,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             if said_at_most(severity, actor, actor, ctx) < severity.rank:
                 severity = Severity.NOTE  # two lines cost something where another thread had both before
             text = (
-                f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has {end - start} hot bytes on "
-                f"two lines: {where}; each operation moves two lines"
+                f"{describe(actor)}, taken by {who(actor.lockers or actor.writers)}, has {end - start} written bytes "
+                f"on two lines: {where}; each operation moves two lines"
             )
         else:
             continue

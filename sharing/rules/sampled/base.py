@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sharing.basics import numbers as shared
+from sharing.basics.naming import with_kind
 from sharing.model.finding import Severity, Verdict
 from sharing.model.plural import named
 from sharing.model.profile import Actor
@@ -313,9 +314,9 @@ def bytes_text(item: Item) -> str:
 def subject(number: int, line: SampledLine) -> str:
     """Who it is, where, and who does what to it: ``LOCK_open (mutex), bytes 0–15, written by f on worker/2``."""
     item, actor = line.items[number], line.actors[number]
-    kind = f" ({actor.kind or 'lock'})" if actor.is_lock else ""
+    name = with_kind(actor.name, actor.kind or "lock") if actor.is_lock else actor.name
     where = "" if actor.name.endswith(bytes_text(item)) else f", {bytes_text(item)}"
-    return f"{actor.name}{kind}{where}, {use_text(item, line)}"
+    return f"{name}{where}, {use_text(item, line)}"
 
 
 def use_text(item: Item, line: SampledLine) -> str:
