@@ -106,3 +106,10 @@ def test_not_at_a_number_that_all_calls_of_a_function_change(tmp_path: Path, com
     """What is called in a loop is given something else each time."""
     apart = MEMBER["HOLDER"] + " static void count(Pool *pool, unsigned id) { pool->slots[id].done++; }\n"
     assert found(tmp_path, compiler, MEMBER, HOLDER=apart, UPDATE="count(pool, x % pool->slots.size())") == []
+
+
+def test_not_elements_that_a_thread_walks_from_its_number(tmp_path: Path, compiler: str) -> None:
+    """Each thread works on many of them, and its number only says where it begins."""
+    walked = "for (unsigned i = id; i < pool->slots.size(); i += parts) pool->slots[i].done++"
+    parts = {"POOL": MEMBER["POOL"] + " unsigned parts,", "STARTED": "[at, n, i] { work(at, n, i); }"}
+    assert found(tmp_path, compiler, MEMBER | parts, UPDATE=walked) == []

@@ -185,7 +185,8 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     if (Old.Kind == ValueKind::Unknown && !Old.Choice &&
         Old.IsStale >= From.Regs[R].IsStale &&
         Old.IsOwn <= From.Regs[R].IsOwn &&
-        Old.IsGiven <= From.Regs[R].IsGiven && Old.Bits <= From.Regs[R].Bits)
+        Old.IsGiven <= (From.Regs[R].IsGiven && !To.Walked) &&
+        Old.Bits <= From.Regs[R].Bits)
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
     if (!V.IsStale)

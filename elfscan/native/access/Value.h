@@ -406,10 +406,13 @@ inline Value scale(const Value &Index, int64_t Factor) {
   return R;
 }
 
-/// The marks of \p R, which is both of them.
-inline void joinMarks(Value &R, const Value &Old, const Value &New) {
+/// The marks of \p R, which is both of them.  What came around a loop changed
+/// moves on from what was given.
+inline void joinMarks(Value &R, const Value &Old, const Value &New,
+                      bool IsLoop) {
   R.IsOwn = Old.IsOwn && New.IsOwn;
-  R.IsGiven = Old.IsGiven && New.IsGiven;
+  R.IsGiven =
+      Old.IsGiven && New.IsGiven && !(IsLoop && Old.Origin != New.Origin);
   R.Bits = std::min(Old.Bits, New.Bits);
   R.OwnStride = Old.givenApart() == New.givenApart() ? Old.givenApart() : 0;
 }
@@ -421,7 +424,7 @@ inline void joinMarks(Value &R, const Value &Old, const Value &New) {
 inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.same(New)) {
     Value R = Old;
-    joinMarks(R, Old, New);
+    joinMarks(R, Old, New, IsLoop);
     return R;
   }
   Value Lost;
@@ -432,7 +435,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.isOpaque() && New.isOpaque() && !OneHolder) {
     Lost.Origin = Old.Origin;
     Lost.IsOwn = Old.IsOwn && New.IsOwn;
-    Lost.IsGiven = Old.IsGiven && New.IsGiven;
+    Lost.IsGiven = Old.IsGiven && New.IsGiven && !IsLoop;
     Lost.Bits = std::min(Old.Bits, New.Bits);
     return Lost;
   }
@@ -442,7 +445,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   if (Old.Base == New.Base && Old.Stride == New.Stride) {
     Value R = Old;
     R.IsStale = Lost.IsStale;
-    joinMarks(R, Old, New);
+    joinMarks(R, Old, New, IsLoop);
     return R;
   }
   if (Old.IsPage || Old.Kind == ValueKind::Unknown ||
@@ -454,7 +457,7 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     return Lost;
   Value R = New.Base < Old.Base && !IsLoop ? New : Old;
   R.IsStale = Lost.IsStale;
-  joinMarks(R, Old, New);
+  joinMarks(R, Old, New, IsLoop);
   R.IsGiven = false; // it moves on from there
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
