@@ -17,6 +17,7 @@ from sharing.basics.geometry import round_up
 from sharing.model.arrays import among
 from sharing.model.image import (
     ALLOCATED,
+    HEAP_ALIGNMENT,
     HELD,
     HELD_ADDRESS_BITS,
     HELD_OFFSET_BITS,
@@ -145,7 +146,7 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     type_row = row_named(types, record.type)
     size = types.size(type_row) if type_row >= 0 else 0
     strided = rows[(rows["flags"] & SiteFlag.INDEXED != 0) & (rows["stride"] > 0)]
-    if type_row >= 0 and record.size < 2 * size and size not in set(strided["stride"].tolist()):
+    if type_row >= 0 and _holds_one(record, size) and size not in set(strided["stride"].tolist()):
         alignment = max(record.alignment, types.alignment(type_row))
         return _Object(record, type_row, size, sized=True, alignment=alignment)
     if not len(rows):
@@ -163,6 +164,14 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     end = int((offsets(rows["target"]) + rows["size"]).max()) - begin
     size = size or record.size or min(round_up(end, word), MAX_BYTES)
     return _Object(record, -1, size, bool(record.size), alignment, begin, is_array=bool(len(own)))
+
+
+def _holds_one(record: HeapRecord, size: int) -> bool:
+    """Whether what was allocated has no room for a second object of so many bytes; ``aligned_alloc`` wants whole lines.
+
+    C11 7.22.3.1: the size is a multiple of the alignment.
+    """
+    return record.size < 2 * size or HEAP_ALIGNMENT < record.alignment == record.size
 
 
 def row_named(types: TypeTable, name: str) -> int:

@@ -81,6 +81,19 @@ def test_members_that_two_threads_change(tmp_path: Path, level: str) -> None:
     assert "_Alignas(64)" in finding.remedies[0].edit
 
 
+def test_an_object_in_an_allocation_that_is_rounded_up_to_a_line(tmp_path: Path, level: str) -> None:
+    """aligned_alloc wants a size that is a multiple of the alignment: there is one object, however small."""
+    (finding,) = found(tmp_path, level, ALLOCATION="aligned_alloc(64, 64)")
+    assert [p.name for p in finding.participants[:2]] == ["struct pool.in", "struct pool.out"]
+    assert any("made by aligned_alloc" in e.text for e in finding.evidence)
+
+
+def test_where_many_objects_have_room_it_is_not_known_to_be_one(tmp_path: Path, level: str) -> None:
+    """What is said then is said of the type: one object stands for all."""
+    findings = found(tmp_path, level, ALLOCATION="aligned_alloc(64, 256)")
+    assert not any("made by aligned_alloc" in e.text for finding in findings for e in finding.evidence)
+
+
 def test_without_debug_information_members_are_offsets(tmp_path: Path, level: str) -> None:
     (finding,) = found(tmp_path, level, strip=True)
     names = [p.name for p in finding.participants[:2]]
