@@ -5,10 +5,13 @@ Owns the bytes of each piece and which accesses are to it.  Who accesses a piece
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 import msgspec
 
 from sharing.basics.naming import without_internals
 from sharing.knowledge import Knowledge
+from sharing.model.image import AccessKind
 from sharing.model.profile import Range
 from sharing.model.types import Member, TypeKind
 from sharing.static import numbers
@@ -131,13 +134,38 @@ class Splitter:
         return LockMember(path, offset, size, row, hot, abi.read if abi else (), 0, 1, name)
 
     def _ranges(self, variable: Range, sites: list[int]) -> list[tuple[Range, list[int]]]:
-        """Touched byte ranges of an untyped variable, overlapping ones joined."""
-        columns, base = self._columns, variable[0]
-        end = max(variable[1], base + 1)
+        """Touched byte ranges of an untyped variable, overlapping ones joined but for those that it is filled by."""
+        base, end = variable[0], max(variable[1], variable[0] + 1)
         if not sites:
             return []
         if end - base <= numbers.ONE_PIECE:
             return [((base, end), sites)]
+        out = self._joined([at for at in sites if not self._fills(at)], end)
+        alone: list[int] = []  # what nothing else tells parts of
+        for at in (at for at in sites if self._fills(at)):
+            parts = self._overlapped(out, at)
+            for _, rows in parts:
+                rows.append(at)
+            if not parts:
+                alone.append(at)
+        return sorted(out + self._joined(alone, end))
+
+    def _fills(self, at: int) -> bool:
+        """A store of more than a word that is seldom made: an object is cleared or copied, whatever its parts."""
+        columns = self._columns
+        seldom = columns.weight[at] < numbers.WARM_WEIGHT
+        return columns.kind[at] == AccessKind.STORE and columns.size[at] > numbers.ONE_PIECE and seldom
+
+    def _overlapped(self, ranges: list[tuple[Range, list[int]]], at: int) -> list[tuple[Range, list[int]]]:
+        """Of these ranges, which are in order and apart, those that an access has bytes of."""
+        start = self._columns.target[at]
+        stop = start + min(self._columns.size[at], numbers.UNBOUNDED)
+        first = bisect_right(ranges, start, key=lambda one: one[0][1])
+        return ranges[first : bisect_left(ranges, stop, lo=first, key=lambda one: one[0][0])]
+
+    def _joined(self, sites: list[int], end: int) -> list[tuple[Range, list[int]]]:
+        """Ranges of bytes that these touch, overlapping ones joined."""
+        columns = self._columns
         out: list[tuple[Range, list[int]]] = []
         for at in sites:  # in order of target
             start = columns.target[at]

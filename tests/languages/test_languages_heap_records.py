@@ -94,6 +94,14 @@ def test_where_many_objects_have_room_it_is_not_known_to_be_one(tmp_path: Path, 
     assert not any("made by aligned_alloc" in e.text for finding in findings for e in finding.evidence)
 
 
+def test_what_clears_an_object_does_not_join_its_members(tmp_path: Path, level: str) -> None:
+    """Compilers clear two words at once: without debug information the other accesses say where members are."""
+    cleared = "aligned_alloc(64, 64); __builtin_memset(pool, 0, 64)"
+    members = "long first; long in; long out;"
+    (finding,) = found(tmp_path, level, strip=True, ALLOCATION=cleared, MEMBERS=members)
+    assert [p.name.rpartition("+")[2] for p in finding.participants[:2]] == ["0x10", "0x18"]
+
+
 def test_without_debug_information_members_are_offsets(tmp_path: Path, level: str) -> None:
     (finding,) = found(tmp_path, level, strip=True)
     names = [p.name for p in finding.participants[:2]]
