@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from sharing.model.arrays import among
 from sharing.model.image import VARIABLE_DTYPE
-from sharing.static import callees
 from sharing.static.callees import functions_called
 from tests.builders.image import Builder
 
@@ -78,14 +77,3 @@ def test_what_calls_lead_to_is_that_of_the_table_and_the_functions_at_hand() -> 
     assert functions_called(dataclasses.replace(image, functions=image.functions[:2])).tolist() == [-1, -1, 1]
     turned = dataclasses.replace(image, calls=image.calls[::-1].copy())
     assert functions_called(turned).tolist() == [1, -1, 2]
-
-
-def test_nothing_is_kept_of_a_table_that_is_gone() -> None:
-    b = Builder()
-    b.function("main").call("main")
-    image = b.image()
-    before = len(callees._called)
-    functions_called(image)
-    assert len(callees._called) == before + 1
-    del image
-    assert len(callees._called) == before
