@@ -92,8 +92,6 @@ void write(JsonStream &Out, const FunctionFacts &F) {
   optional(Out, "names", F.Names);
   optional(Out, "zero_tests", F.ZeroTests);
   optional(Out, "blocks", F.Blocks);
-  if (F.Rounds)
-    field(Out, "rounds", F.Rounds);
   if (F.Promises)
     field(Out, "promises", F.Promises);
   Out.objectEnd();

@@ -178,7 +178,6 @@ struct FunctionFacts {
   Rows Names;
   Rows ZeroTests;
   Rows Blocks;
-  int64_t Rounds = 0;   ///< see roundsOf
   int64_t Promises = 0; ///< alignment in bytes of the new memory it returns
 };
 

@@ -88,15 +88,6 @@ INSTRUCTION_BYTES: Annotated[
     About("bytes of one instruction", Origin.CHOSEN, "x86-64 code on average; only totals of functions rest on it"),
 ] = 4.0
 
-BRIEF_NS: Annotated[
-    float,
-    About(
-        "nanoseconds of misses",
-        Origin.CHOSEN,
-        "what threads can lose that are started once and end after a few rounds: less is nothing that anybody sees",
-    ),
-] = 1e6
-
 SCALAR_BYTES: Annotated[
     int,
     About(

@@ -266,7 +266,6 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     names: tuple[int, ...] = ()  # symbols that it names, in the order of evaluation; own statics where declared, too
     zero_tests: tuple[int, ...] = ()
     blocks: tuple[int, ...] = ()  # those in which something happens and that a second order has elsewhere
-    rounds: Annotated[int, msgspec.Meta(ge=-1, le=MOST)] = 0  # of all its loops; 0 may go on, -1 counted
     promises: Align = 0  # alignment in bytes of the new memory that it returns on all ways, 0 not known
 
 

@@ -45,7 +45,6 @@ from sharing.model.image import (
     Table,
 )
 from sharing.source.addressing import AddressSpace
-from sharing.source.briefthreads import brief_functions
 from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, ranked
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.program import Defined, Program
@@ -167,7 +166,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
     lookup = _Lookup(unit, variables, records, functions, _elements(program, tables))
-    sites, params = _lasting(program, knowledge, defined, (accesses, ips[0], lookup))
+    sites, params = _sites(accesses, ips[0], lookup, _own(accesses, defined, numbered_functions(program, knowledge)))
     locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
@@ -190,24 +189,6 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
         ),
     )
-
-
-def _lasting(
-    program: Program,
-    knowledge: Knowledge,
-    defined: Sequence[Defined[FunctionFacts]],
-    rows: tuple[FactRows, Any, _Lookup],
-) -> tuple[Table, Table]:
-    """``_sites``, where what threads do that end at once counts as what sets up a new object: it runs next to never."""
-    sites, params = _sites(*rows, _own(rows[0], defined, numbered_functions(program, knowledge)))
-    brief = brief_functions(program, knowledge)
-    short = np.array([d.facts.identity in brief for d in defined], bool)
-    if short.any():
-        mine = short[sites["function"]]
-        sites["rarity"][mine] = np.maximum(sites["rarity"][mine], shared.SELDOM)
-        sites["loop_depth"][mine] = 0
-        params = params[~short[params["function"]]]
-    return sites, params
 
 
 def _locking(functions: dict[str, int], knowledge: Knowledge) -> list[int]:

@@ -40,7 +40,7 @@ def numbered_functions(program: Program, knowledge: Knowledge) -> Numbered:
     """All of them: 1. entries; 2. what entries call once; 3. what these hand their number."""
     started: Counter[str] = Counter()
     for defined in program.functions.values():
-        for entry, times in starts_of(program, defined, knowledge):
+        for entry, times in _starts(program, defined, knowledge):
             started[entry] += times
     entries = {entry for entry, times in started.items() if times >= _SEVERAL}
     if not entries:
@@ -49,7 +49,7 @@ def numbered_functions(program: Program, knowledge: Knowledge) -> Numbered:
     inside: set[str] = set()
     for defined in program.functions.values():
         is_entry = defined.facts.identity in entries
-        for callee, depth in calls_of(program, defined):
+        for callee, depth in _calls(program, defined):
             (inside if is_entry and not depth else outside).add(callee)
     return _handed_on(program, entries | (inside - outside))
 
@@ -94,7 +94,7 @@ def _handing(program: Program, defined: Defined[FunctionFacts]) -> Iterator[tupl
             yield program.symbol(defined.unit, callee), depth, call in handing
 
 
-def starts_of(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[str, int]]:
+def _starts(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[str, int]]:
     """Entries of the threads that a function starts, and of how many; in a loop of several."""
     function, unit, width = defined.facts, defined.unit, len(ARG_COLUMNS)
     for start in function.starts:
@@ -110,13 +110,12 @@ def starts_of(program: Program, defined: Defined[FunctionFacts], knowledge: Know
             yield program.symbol(unit, value), _SEVERAL if depth else 1
 
 
-def calls_of(program: Program, defined: Defined[FunctionFacts], unknown: str = "") -> Iterator[tuple[str, int]]:
-    """What a function calls, and within how many loops; ``unknown``: a name for what is called through a pointer."""
+def _calls(program: Program, defined: Defined[FunctionFacts]) -> Iterator[tuple[str, int]]:
+    """What a function calls, and within how many loops."""
     for call in range(len(defined.facts.calls) // len(CALL_COLUMNS)):
         callee, depth = _call(defined.facts, call)
-        name = program.symbol(defined.unit, callee) if callee >= 0 else unknown
-        if name:
-            yield name, depth
+        if callee >= 0:
+            yield program.symbol(defined.unit, callee), depth
 
 
 def _call(function: FunctionFacts, call: int) -> tuple[int, int]:

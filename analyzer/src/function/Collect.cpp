@@ -10,7 +10,6 @@
 #include "Bodies.h"
 #include "Body.h"
 #include "Names.h"
-#include "Rounds.h"
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
@@ -193,7 +192,6 @@ void Collector::read(Entry &E) {
   Out.Bits = bitsOf(F, Unit.context());
   place(Out, F.getLocation());
   readInto(Out, F, F.getBody(), *E.Seen, &F);
-  Out.Rounds = roundsOf(F.getBody(), Unit.context());
   Out.Promises = promisedBy(F, Unit.context(), Known.elements());
   readRegions(*E.Seen, F, Out);
   Out.Names = namedByFunction(Unit, F);
