@@ -188,7 +188,12 @@ def _pair(draft: Draft) -> frozenset[str]:
 
 def _of_two_kinds(draft: Draft) -> bool:
     """Whether threads of two kinds are seen to use one object at one time: else it may go from thread to thread."""
-    return any(map(positions.is_synchronised, draft.actors[:2])) or _each_counts_its_own(draft)
+    return _has_synchronised(draft) or _each_counts_its_own(draft)
+
+
+def _has_synchronised(draft: Draft) -> bool:
+    """Whether one of the two is made for several threads: else the object may go from thread to thread."""
+    return any(map(positions.is_synchronised, draft.actors[:2]))
 
 
 def _each_counts_its_own(draft: Draft) -> bool:
@@ -215,7 +220,7 @@ def _of_any(draft: Draft) -> Draft:
 
 def _plainly(draft: Draft) -> Draft:
     """The draft, low at most where neither of the two is made for several threads."""
-    if any(map(positions.is_synchronised, draft.actors[:2])):
+    if _has_synchronised(draft):
         return draft
     return dataclasses.replace(draft, severity=min(draft.severity, MOST_OF_PLAIN, key=lambda one: one.rank))
 

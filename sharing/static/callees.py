@@ -21,6 +21,7 @@ UNCALLED = -1  # in the place of the index of a wrapper that nobody calls by its
 Argument = tuple[int, int]  # index of a called function, number of its argument
 
 _called: Kept[npt.NDArray[np.int64]] = Kept()
+_by_callee: Kept[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]] = Kept()
 
 
 def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -38,6 +39,24 @@ def functions_called(image: Image) -> npt.NDArray[np.int64]:
     rows = _called.of(image.calls, (image.functions,), lambda: function_at(image, image.calls["callee"]))
     rows.flags.writeable = False
     return rows
+
+
+def calls_by_callee(image: Image) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+    """Rows of ``image.calls`` in the order of what they call, and what that is (addresses).  Nobody changes them."""
+
+    def ordered() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
+        callees = np.ascontiguousarray(image.calls["callee"])
+        order = np.argsort(callees, kind="stable")
+        return order, callees[order]
+
+    return _by_callee.of(image.calls, (), ordered)
+
+
+def calls_of(image: Image, address: int) -> npt.NDArray[np.int64]:
+    """Rows of the calls of what begins at an address, in their order."""
+    order, callees = calls_by_callee(image)
+    first, last = (int(callees.searchsorted(np.uint64(address), side)) for side in ("left", "right"))
+    return order[first:last]
 
 
 def function_name(image: Image, row: int) -> str:

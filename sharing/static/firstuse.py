@@ -18,7 +18,7 @@ from sharing.basics.ways import mirrors
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
 from sharing.static import numbers
-from sharing.static.callees import functions_called
+from sharing.static.callees import calls_by_callee
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -220,22 +220,16 @@ class _Guarded:
         return inside
 
 
-class _Callers:
-    """Which calls are made of which function."""
-
-    def __init__(self, image: Image) -> None:
-        called = functions_called(image)
-        self._order = np.argsort(called, kind="stable")
-        self._called = called[self._order]
-
-    def of(self, function: Rows, chosen: Bools) -> tuple[Rows, Rows]:
-        """Pairs of a place in ``function``, of the ``chosen``, and a row of the calls; none if these are too many."""
-        first, last = (np.searchsorted(self._called, function, side) for side in ("left", "right"))
-        count = np.where(chosen, last - first, 0)
-        if int(count.sum()) > MAX_PAIRS:
-            count[:] = 0
-        at = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-        return np.repeat(np.arange(len(function)), count), self._order[at]
+def _calls_made(image: Image, function: Rows, chosen: Bools) -> tuple[Rows, Rows]:
+    """Pairs of a place in ``function``, of the ``chosen``, and a row of the calls of it; none if these are too many."""
+    order, callees = calls_by_callee(image)
+    address = np.append(image.functions["address"], np.uint64(0))[function]  # -1, of none, is the last
+    first, last = (np.searchsorted(callees, address, side) for side in ("left", "right"))
+    count = np.where(chosen, last - first, 0)
+    if int(count.sum()) > MAX_PAIRS:
+        count[:] = 0
+    at = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+    return np.repeat(np.arange(len(function)), count), order[at]
 
 
 def _set_there(image: Image, guarded: _Guarded, ranges: Table, of_range: Rows, sets: tuple[Rows, Rows]) -> Bools:
@@ -244,13 +238,13 @@ def _set_there(image: Image, guarded: _Guarded, ranges: Table, of_range: Rows, s
     ``sets``: pairs of a row of the sites and the variable that it changes.  What other functions do until then,
     ``if (!stopping) serve();``, they may do any number of times.
     """
-    calls, callers = image.calls, _Callers(image)
+    calls = image.calls
     own = _variable_and_function(of_range, ranges["function"])
     found = distinct(_variable_and_function(sets[1], image.sites["function"][sets[0]]))
     fresh = found
     for _ in range(SET_BY_CALLS):
         function, variable = (fresh & 0xFFFFFFFF) - 1, fresh >> 32
-        pair, call = callers.of(function, function >= 0)
+        pair, call = _calls_made(image, function, function >= 0)
         if not len(call):
             break
         of_call = variable[pair]
@@ -286,7 +280,7 @@ def _called_from(
 ) -> Bools:
     """Functions that are called behind the variable, and nowhere else."""
     calls = image.calls
-    pair, call = _Callers(image).of(function, (function >= 0) & (flags[function] & _FROM_OUTSIDE == 0))
+    pair, call = _calls_made(image, function, (function >= 0) & (flags[function] & _FROM_OUTSIDE == 0))
     aside = flags[calls["function"][call]] & _ASIDE != 0
     elsewhere = ~aside & ~guarded.hold(calls["ip"][call], variable[pair])
     called, left = (np.bincount(rows, minlength=len(function)) for rows in (pair, pair[elsewhere]))

@@ -17,7 +17,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, joined_by_ip
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
 from sharing.static import numbers
-from sharing.static.callees import function_at
+from sharing.static.callees import calls_of, function_at, functions_called
 from sharing.static.flow import through_starts
 from sharing.static.handedwords import Word, behind_words
 from sharing.static.handovers import ADDRESS_MASK, as_elements, handovers
@@ -74,7 +74,7 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
 def _with_lives(image: Image, entries: Collection[int]) -> set[int]:
     """The entries, and what they alone call, outside of loops: what such a function is given, its thread is given."""
     calls = image.calls
-    callees = function_at(image, calls["callee"])
+    callees = functions_called(image)
     every = set(entries)
     for _ in range(numbers.PARAM_ROUNDS):
         mine = among(calls["function"], np.array(sorted(every), np.int64)) & (calls["loop_depth"] == 0)
@@ -89,7 +89,7 @@ def _with_lives(image: Image, entries: Collection[int]) -> set[int]:
 
 def _called_with_one(image: Image, lives: Collection[int]) -> set[tuple[int, int, int]]:
     """The same of functions that threads call themselves, where all calls give them one object."""
-    args, calls = image.behind.args, image.calls
+    args = image.behind.args
     addresses = image.functions["address"][np.array(sorted(lives), np.int64)]
     args = args[among(args["callee"], addresses) & (args["kind"] == ArgKind.ADDRESS)]
     objects: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
@@ -97,7 +97,7 @@ def _called_with_one(image: Image, lives: Collection[int]) -> set[tuple[int, int
         objects[callee, arg].append((value, source))
     found = set()
     for (callee, arg), given in objects.items():
-        if len(set(given)) == 1 and not given[0][1] and len(given) == np.count_nonzero(calls["callee"] == callee):
+        if len(set(given)) == 1 and not given[0][1] and len(given) == len(calls_of(image, callee)):
             row = int(function_at(image, np.array([callee], np.uint64))[0])
             found.add((row, arg, given[0][0]))
     return found

@@ -17,7 +17,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import HELD, HELD_OFFSET_BITS, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
-from sharing.static.callees import names_of_callees
+from sharing.static.callees import calls_of, names_of_callees
 
 ADDRESS_MASK = (1 << 64) - 1
 NO_STRIDE = 255  # in rows of arguments so far apart or further
@@ -126,7 +126,7 @@ class _Callers:
         As it is where anybody else may call the function, or nothing is known of a call.
         """
         image, address = self._image, self._image.functions["address"][function]
-        ips = image.calls["ip"][image.calls["callee"] == address].tolist()
+        ips = image.calls["ip"][calls_of(image, int(address))].tolist()
         if not ips or not rounds or self._is_taken(int(address)):
             return [one]
         given = self._args[(self._args["callee"] == address) & (self._args["arg"] == argument)]

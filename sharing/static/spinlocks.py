@@ -29,7 +29,7 @@ from sharing.model.image import (
     Table,
     ZeroRange,
 )
-from sharing.static.callees import function_at
+from sharing.static.callees import calls_by_callee, function_at
 from sharing.static.callgraph import CallGraph
 from sharing.static.flow import LOCK, LOCK_DTYPE, UNLOCK, ByEntry, LockCalls
 from sharing.static.handovers import ADDRESS_MASK
@@ -141,7 +141,6 @@ class _Search:
         for function, row in zip(function_at(image, args["callee"]).tolist(), args.tolist(), strict=True):
             self._given[function, row[4]].append((row[0], row[2]))
         self._stored: tuple[Table, Table] | None = None  # keys of what functions store behind arguments, and not zero
-        self._by_callee: Rows | None = None  # calls in the order of what they call
         asked = {f for (f, _), found in self._rows.items() if any(value & _IF_TAIL_CALLS_TAKE for *_, value in found)}
         tails = image.calls[(image.calls["tail"] != 0) & among(image.calls["function"], sorted(asked))]
         self._tails: dict[int, list[int]] = defaultdict(list)  # tail calls by function row
@@ -285,11 +284,9 @@ class _Search:
         )
 
     def _calls_of(self, functions: list[int], word: Word, effect: int = UNLOCK) -> Table:
-        if self._by_callee is None:
-            self._by_callee = np.argsort(self._image.calls["callee"], kind="stable")
-        calls, order = self._image.calls, self._by_callee
+        calls, (order, called) = self._image.calls, calls_by_callee(self._image)
         callees = self._image.functions["address"][np.array(functions, np.int64)]
-        first, last = (np.searchsorted(calls["callee"], callees, side, sorter=order) for side in ("left", "right"))
+        first, last = (np.searchsorted(called, callees, side) for side in ("left", "right"))
         rows = [order[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return self._events(calls[np.sort(np.concatenate(rows))] if rows else calls[:0], word, effect)
 

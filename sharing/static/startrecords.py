@@ -19,7 +19,7 @@ import numpy as np
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import HELD, HELD_OFFSET_BITS, AccessKind, ArgKind, Given, Image, SlotKind
-from sharing.static.callees import function_at
+from sharing.static.callees import calls_of, function_at
 from sharing.static.handovers import Handover, handovers
 from sharing.static.startobjects import argument_holder, functions_handed, parts_of
 
@@ -90,7 +90,7 @@ def _started(image: Image, known: Handover) -> Iterator[_Start]:
             handed += len(mine)
             for ip, _, at, _, _, _, apart, _ in mine.tolist():
                 yield _Start(ip, entry, known.parameter, at + value, apart)
-        if handed == np.count_nonzero(image.calls["callee"] == wrapper):
+        if handed == len(calls_of(image, int(wrapper))):
             return
     yield _Start(known.ip, entry, known.parameter, 0, 0)
 

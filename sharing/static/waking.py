@@ -19,7 +19,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, VariableFlag
 from sharing.model.vocabulary import LockKind
 from sharing.static import flow, numbers
-from sharing.static.callees import function_at, names_of_callees
+from sharing.static.callees import calls_of, function_at, names_of_callees
 from sharing.static.handovers import ADDRESS_MASK
 
 _ASKS = re.compile(r"^_Z.*\dwait(_for|_until)?I")  # a template, which has the type of the condition
@@ -48,7 +48,6 @@ class Objects:
         self._entries = set(entries)
         self._known: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self._given: flow.ByEntry | None = None
-        self._by_callee: tuple[Ints, npt.NDArray[np.uint64]] | None = None
         self._handed_on: dict[int, bool] = {}
         self._wakes: dict[int, list[Place]] | None = None
         self._arg_ips = np.ascontiguousarray(image.args["ip"])
@@ -105,7 +104,7 @@ class Objects:
         self._known[key] = []  # around a cycle
         image = self._image
         found: list[tuple[int, int]] = []
-        rows = self._calls_of(int(image.functions["address"][function]))
+        rows = calls_of(image, int(image.functions["address"][function]))
         if len(rows) > MOST_CALLERS:
             found.append((0, -1))
             rows = rows[:0]
@@ -120,15 +119,6 @@ class Objects:
             found.append((0, -1))
         self._known[key] = found = list(dict.fromkeys(found)) or [(0, -1)]
         return found
-
-    def _calls_of(self, address: int) -> Ints:
-        if self._by_callee is None:
-            callees = np.ascontiguousarray(self._image.calls["callee"])
-            order = np.argsort(callees, kind="stable")
-            self._by_callee = order, callees[order]
-        order, callees = self._by_callee
-        begin, end = np.searchsorted(callees, [np.uint64(address), np.uint64(address + 1)])
-        return order[begin:end]
 
     def may_be_handed_on(self, address: int) -> bool:
         """May code that is not known to use it have the object's address?"""

@@ -20,7 +20,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.ways import longest
 from sharing.static import numbers
-from sharing.static.callees import functions_called
+from sharing.static.callees import calls_by_callee, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.phases import calls_named
 from sharing.static.starts import Root
@@ -79,8 +79,7 @@ def _sides(image: Image, places: Table, joins: Table) -> tuple[bool, bool]:
 def _places(image: Image, roots: Sequence[Root], leading: Bools) -> list[dict[int, Table]]:
     """By root and function of ``leading`` the calls in it that start all threads of it, themselves or further down."""
     calls = image.calls
-    order = np.argsort(calls["callee"], kind="stable")
-    callees = calls["callee"][order]
+    order, callees = calls_by_callee(image)
     starting = np.flatnonzero(among(calls["ip"], [ip for root in roots for ip in root.started]))
     places: list[dict[int, Table]] = []
     for root in roots:
