@@ -28,7 +28,7 @@ from sharing.model.image import (
 from sharing.model.profile import COMPANIONS
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees, of_call
-from sharing.static.handovers import ADDRESS_MASK, as_elements, handovers
+from sharing.static.handovers import ADDRESS_MASK, of_known_objects
 
 MAX_SUMMARY_ROWS = 1_500_000
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
@@ -272,7 +272,7 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
     Addresses are signed as in the arguments: a kernel's have the top bit.
     """
     found = []
-    for one in as_elements(image, handovers(image, knowledge, image.args)):
+    for one in of_known_objects(image, knowledge):
         if one.data is not None:
             row = int(function_at(image, np.array([one.entry], np.uint64))[0])
             if row >= 0:

@@ -24,7 +24,6 @@ NO_STRIDE = 255  # in rows of arguments so far apart or further
 
 # By address of a function: whether it starts a thread, and what it hands on, see _handing.
 _Handing = dict[int, tuple[bool, list[tuple[int, int, int]]]]
-_kept: Kept[_Handing] = Kept()
 
 
 class Handover(NamedTuple):
@@ -40,6 +39,12 @@ class Handover(NamedTuple):
     given: tuple[int, int] | None = None  # (call, its argument) that the data is given to, where that is another one
 
 
+# Several passes ask for these, by the table of arguments.
+_known: Kept[_Handing] = Kept()
+_found: Kept[list[Handover]] = Kept()
+_taken: Kept[Table] = Kept()  # addresses of functions that are kept or handed on
+
+
 def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]:
     """Of ``args``, rows as of the image's, those that hand over a function that is known, with what it is handed.
 
@@ -47,7 +52,7 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
     function with its own argument is called with what the function is handed.
     """
     named = image.functions, image.names, image.callee_names, knowledge
-    known = _kept.of(image.args, named, lambda: _callees_that_hand(image, knowledge))
+    known = _known.of(image.args, named, lambda: _callees_that_hand(image, knowledge))
     rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
     passed = image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.PARAM)]
     own = {
@@ -65,6 +70,14 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
             one = Handover(ip, at, values[at][0] & ADDRESS_MASK, data, values.get(data), parameter, starts)
             found += callers.of(one, *own[ip, data]) if starts and data not in values and (ip, data) in own else [one]
     return found
+
+
+def of_known_objects(image: Image, knowledge: Knowledge) -> list[Handover]:
+    """Those of the image's arguments, elements of arrays as such; nobody changes the list."""
+    asked = image.functions, image.names, image.callee_names, image.variables, image.calls, image.kept, image.code_words
+    return _found.of(
+        image.args, (*asked, knowledge), lambda: as_elements(image, handovers(image, knowledge, image.args))
+    )
 
 
 def _callees_that_hand(image: Image, knowledge: Knowledge) -> _Handing:
@@ -118,7 +131,6 @@ class _Callers:
     def __init__(self, image: Image, args: Table) -> None:
         self._image = image
         self._args = args
-        self._taken: Table | None = None
 
     def of(self, one: Handover, function: int, argument: int, rounds: int = numbers.PARAM_ROUNDS) -> list[Handover]:
         """``one``, its data unknown, for each call of the function (a row) that is given the data as this argument.
@@ -127,7 +139,7 @@ class _Callers:
         """
         image, address = self._image, self._image.functions["address"][function]
         ips = image.calls["ip"][calls_of(image, int(address))].tolist()
-        if not ips or not rounds or self._is_taken(int(address)):
+        if not ips or not rounds or _is_taken(image, int(address)):
             return [one]
         given = self._args[(self._args["callee"] == address) & (self._args["arg"] == argument)]
         places = {row[0]: row for row in given[given["kind"] == ArgKind.ADDRESS].tolist()}
@@ -142,13 +154,15 @@ class _Callers:
                 return [one]
         return found
 
-    def _is_taken(self, address: int) -> bool:
-        """Whether the function's address is kept or handed anywhere."""
-        if self._taken is None:
-            image = self._image
-            named = image.args["value"][image.args["kind"] == ArgKind.ADDRESS].astype(np.uint64)
-            self._taken = np.unique(np.concatenate([named, image.kept["value"], image.code_words["value"]]))
-        return bool(among(np.array([address], np.uint64), self._taken)[0])
+
+def _is_taken(image: Image, address: int) -> bool:
+    """Whether the function's address is kept or handed anywhere."""
+
+    def taken() -> Table:
+        named = image.args["value"][image.args["kind"] == ArgKind.ADDRESS].astype(np.uint64)
+        return distinct(np.concatenate([named, image.kept["value"], image.code_words["value"]]))
+
+    return bool(among(np.array([address], np.uint64), _taken.of(image.args, (image.kept, image.code_words), taken))[0])
 
 
 def as_elements(image: Image, found: list[Handover]) -> list[Handover]:
