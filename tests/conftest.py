@@ -5,11 +5,13 @@ Owns fixtures without an area; each area's own are in its conftest.py.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
@@ -55,8 +57,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
+# Whoever runs the tests keeps their own: reports that ``linemate show`` finds again, facts, journals, perf's binaries.
+_PLACES = {"LINEMATE_CACHE": "cache", "XDG_STATE_HOME": "state", "PERF_BUILDID_DIR": "perf"}
+_OWN_PLACES = "LINEMATE_TESTS_PLACES"  # set by the process that starts the workers, which share the folder
+
+
 def pytest_configure() -> None:
     """What the tests' own start would change: interrupts that a shell in the background ignores, the width of text."""
+    if _OWN_PLACES not in os.environ:
+        folder = tempfile.mkdtemp(prefix="linemate-tests-places-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ |= {_OWN_PLACES: folder, **{name: os.path.join(folder, place) for name, place in _PLACES.items()}}
     os.environ.pop("COLUMNS", None)
     os.unsetenv("COLUMNS")  # readline, which pytest imports, sets it behind the back of os.environ
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
