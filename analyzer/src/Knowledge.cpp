@@ -72,6 +72,14 @@ StringRef method(StringRef Name) {
   return Name;
 }
 
+/// As sharing/knowledge/locks.py tells waits that end after a time.
+LockEffect waitOf(StringRef Name) {
+  bool Timed = Name.contains("timed") || Name.contains("clockwait") ||
+               Name.contains("Timeout") || Name.contains("Deadline") ||
+               Name.ends_with("_for") || Name.ends_with("_until");
+  return Timed ? LockEffect::TimedWait : LockEffect::Wait;
+}
+
 } // namespace
 
 template <typename T> void NameTable<T>::add(StringRef Name, T Value) {
@@ -141,12 +149,11 @@ void Knowledge::addLock(const LockRow &Row, int Number) {
                G.Holds && excludes(Row.Kind),
                Call.Success.value_or(Row.Success) == 0});
   for (const CalledRow &Wait : Row.Wait) {
+    LockEffect Waits = waitOf(Wait.Function);
     int Other = Wait.Releases ? lockType(Wait.Of) : -1;
     if (Other >= 0)
-      addCall(Row, Wait,
-              {Other, *Wait.Releases, LockEffect::Lock, false, false, false});
-    addCall(Row, Wait,
-            {Number, Wait.Argument, LockEffect::Lock, false, false, false});
+      addCall(Row, Wait, {Other, *Wait.Releases, Waits, false, false, false});
+    addCall(Row, Wait, {Number, Wait.Argument, Waits, false, false, false});
   }
 }
 

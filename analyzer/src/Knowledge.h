@@ -25,7 +25,14 @@
 namespace linemate {
 
 /// Values as in LOCK_OP_COLUMNS.
-enum class LockEffect : int64_t { Lock = 1, Unlock = 2, Init = 3, TryLock = 4 };
+enum class LockEffect : int64_t {
+  Lock = 1,
+  Unlock = 2,
+  Init = 3,
+  TryLock = 4,
+  Wait = 5,
+  TimedWait = 6, ///< goes on after a time, whatever happened
+};
 
 /// What a called function does to the lock behind its argument number Arg,
 /// where `this` is 0.

@@ -16,7 +16,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from sharing.knowledge.locks import Handoff, LockCalls, LockEffect, functions, handoffs
+from sharing.knowledge.locks import WAITS, Handoff, LockCalls, LockEffect, functions, handed_operations, handoffs
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, one_of
 from sharing.model.image import Image, ImageKind
 from sharing.model.vocabulary import BarrierRow, CallbackRow, LockAbi, LockRow, ThreadRow, Vocabulary, listed
@@ -94,6 +94,9 @@ class Knowledge:
         self._waits: FunctionNames[bool] = FunctionNames(linkage)
         for name in {name for row in self.locks for wait in row.wait for name in functions(row, wait)}:
             self._waits.add(name, True)
+        # Of operations that source shows, see ``operation``.
+        self._waiting = frozenset(f"{row.name}.{operation}" for row in self.locks for operation in WAITS)
+        self._handed = dict(found for row in reversed(self.locks) for found in handed_operations(row))
         self._handoffs: FunctionNames[Handoff] = FunctionNames(linkage)
         for name, handoff in (found for row in self.locks for found in handoffs(row)):
             self._handoffs.add(name, handoff)
@@ -207,11 +210,13 @@ class Knowledge:
     def waits(self, names: Sequence[str]) -> list[int]:
         """Rows of the names of functions that wait for what another thread does."""
         waiting = (row for row in self.barriers(names) if (barrier := self.barrier(names[row])) and barrier.waits)
-        return sorted({*self._waits.among(names), *self._joins.among(names), *waiting})
+        shown = (row for row, name in enumerate(names) if name in self._waiting)
+        return sorted({*self._waits.among(names), *self._joins.among(names), *waiting, *shown})
 
     def handoffs(self, names: Sequence[str]) -> Iterator[tuple[int, Handoff]]:
         """Rows of the names of functions that wait on an object, or may wake who waits there, with what they do."""
-        return ((row, self._handoffs.find(names[row])[0]) for row in self._handoffs.among(names))
+        yield from ((row, self._handoffs.find(names[row])[0]) for row in self._handoffs.among(names))
+        yield from ((row, self._handed[name]) for row, name in enumerate(names) if name in self._handed)
 
     def barrier(self, name: str) -> BarrierRow | None:
         """How threads wait for each other in a function of this name, None where they do not."""

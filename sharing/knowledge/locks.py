@@ -58,6 +58,8 @@ class Handoff(NamedTuple):
     timed: bool = False  # goes on after a time, whatever happened
 
 
+WAITS = ("wait", "timedwait")  # operations of rows that source shows, see ``LockCalls.operation``
+
 _TIMED = re.compile("timed|clockwait|Timeout|Deadline|_for$|_until$")
 # Of what is held between two calls, each release wakes someone.
 _HANDED = frozenset({LockKind.CONDITION, LockKind.SEMAPHORE, LockKind.EVENT})
@@ -75,6 +77,13 @@ def handoffs(row: LockRow) -> Iterator[tuple[str, Handoff]]:
         for name in functions(row, wait):
             timed = _TIMED.search(name) is not None
             yield name, Handoff(0 if isinstance(wait, str) else wait.argument, row.kind, waits=True, timed=timed)
+
+
+def handed_operations(row: LockRow) -> Iterator[tuple[str, Handoff]]:
+    """As ``handoffs``, of the operations of a row that source shows."""
+    for operation in ("lock", "unlock", *WAITS) if row.kind in _HANDED else ():
+        waits = operation in WAITS
+        yield f"{row.name}.{operation}", Handoff(0, row.kind, waits, timed=operation == "timedwait")
 
 
 class LockCalls:
@@ -97,8 +106,9 @@ class LockCalls:
         self._usual_rows: set[int] = set()  # rows without methods of their own
         usual_methods = frozenset(self._usual)
         for number, row in enumerate(locks):
-            for effect in ("lock", "unlock", "init"):
-                self._operations.setdefault(f"{row.name}.{effect}", []).append(LockEffect(0, number, effect))
+            for effect in ("lock", "unlock", "init", *WAITS):
+                does = "lock" if effect in WAITS else effect
+                self._operations.setdefault(f"{row.name}.{effect}", []).append(LockEffect(0, number, does))
             for key, effect in EFFECTS.items():
                 for call in getattr(row, key):
                     self._add(row, number, call, effect)

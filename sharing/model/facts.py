@@ -169,7 +169,8 @@ ARG_COLUMNS = (
 )
 LOCK_OP_COLUMNS = (
     "lock",  # index into FunctionFacts.locks
-    "effect",  # 1 lock, 2 unlock, 3 init or destroy, 4 try-lock
+    # 1 lock, 2 unlock, 3 init or destroy, 4 try-lock, 5 wait, 6 wait for a time (of what they release as well)
+    "effect",
     "file",
     "line",
     "column",

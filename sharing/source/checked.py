@@ -46,7 +46,7 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     },
     "calls": {},
     "args": {"kind": (min(Passed), max(Passed)), "arg": (0, MOST_PARAMETERS)},
-    "lock_ops": {"effect": (1, 4)},
+    "lock_ops": {"effect": (1, 6)},
     "zero_tests": {"is_zero": (0, 1), "size": (1, MOST), "first": (0, MOST_ORDER), "last": (0, MOST_ORDER)},
     "blocks": {"order": (0, MOST_ORDER), "mirror": (0, MOST_ORDER), "head": (0, 1)},
 }

@@ -54,7 +54,7 @@ CODE_BASE = 0x10_0000
 IMPORT_BASE = 0x7000_0000_0000
 MAX_STRIDE = 65535
 MAX_ARG_STRIDE = 255
-EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "lock"}
+EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "lock", 5: "wait", 6: "timedwait"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ ACCESS_KINDS = {1: "load", 2: "store", 3: "rmw", 4: "address"}
 ORDERS = ("plain", "relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
 FLAGS = ((2, "volatile"), (4, "bitfield"))
 ALL_KINDS = (*ACCESS_KINDS.values(), "call", "start", "alloc", "taken", "lock", "unlock", "init", "trylock")
-LOCK_EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "trylock"}
+LOCK_EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "trylock", 5: "wait", 6: "timedwait"}
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 

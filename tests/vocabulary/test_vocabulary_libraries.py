@@ -2,7 +2,8 @@
 
 A line of a stub ends in what it does, ``lock ROW``, ``try ROW``, ``start FUNCTION`` and so on, or in ``nothing`` for a
 near miss; ``source only`` where the code of an object file has it inlined or hides it behind a class.  An object file
-has no word for the difference of ``lock``, ``try`` and ``shared``; a guard's end has no lock among its arguments there.
+has no word for the difference of ``lock``, ``try``, ``wait``, ``timedwait`` and ``shared``; a guard's end has no lock
+among its arguments there.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tests.sharing.conftest import compiler
 
 STUBS = sorted(p for p in (Path(__file__).parent / "stubs").iterdir() if p.suffix in (".c", ".cpp"))
 LINE = re.compile(r"^void (\w+)\(.*\} +// (.+)$", re.MULTILINE)
-EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "try"}
+EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "try", 5: "wait", 6: "timedwait"}
 IN_SOURCE = {"guard": {"lock", "unlock"}, "deferred": {"unlock"}}
 Operations = dict[str, set[str]]
 
@@ -114,7 +115,7 @@ def _in_source(words: list[str], stub: Path) -> set[str]:
         kind, _, rest = word.partition(" ")
         if kind in IN_SOURCE:
             out |= {f"{effect} {rest}" for effect in IN_SOURCE[kind]}
-        elif kind in ("lock", "unlock", "try", "init") or (kind == "start" and stub.suffix == ".cpp"):
+        elif kind in EFFECTS.values() or (kind == "start" and stub.suffix == ".cpp"):
             out.add(f"{kind} {rest}")
     return out
 
@@ -123,7 +124,7 @@ def _in_object(words: list[str]) -> set[str]:
     out: set[str] = set()
     for word in words:
         kind, _, rest = word.partition(" ")
-        if kind in ("lock", "try", "guard"):
+        if kind in ("lock", "try", "wait", "timedwait", "guard"):
             out.add(f"lock {rest.removeprefix('shared ')}")
         elif kind == "unlock":
             out.add(f"unlock {rest.removeprefix('shared ')}")

@@ -316,9 +316,14 @@ bool Body::library(const CXXMethodDecl &M, const CallExpr &C,
   bool IsCompanion = false;
   if (int Row = Known.lockRow(R); Row >= 0 && M.getIdentifier()) {
     IsCompanion = true;
+    LockEffect What = LockEffect::Lock;
+    for (const LockCall &Call :
+         Unit.knowledge().qualifiedLockCalls(qualifiedName(M)))
+      if (Call.Effect == LockEffect::Wait ||
+          Call.Effect == LockEffect::TimedWait)
+        What = Call.Effect;
     if (P.isReported())
-      lockRow(Locks.lock(P, false, Row, spelled(Object)), LockEffect::Lock,
-              Where);
+      lockRow(Locks.lock(P, false, Row, spelled(Object)), What, Where);
   } else if (R->getIdentifier() && R->getName() == "array") {
     // Its elements are read and written where they are used.
   } else {

@@ -80,14 +80,14 @@ void reader() { m.ReaderLock(); }                             // lock shared abs
 void reader_done() { m.ReaderUnlock(); }                      // unlock shared absl::Mutex
 void writer() { m.WriterLock(); }                             // lock absl::Mutex
 void when(const absl::Condition &c) { m.LockWhenWithTimeout(c, {}); } // lock absl::Mutex
-void await(const absl::Condition &c) { m.Await(c); }          // lock absl::Mutex
+void await(const absl::Condition &c) { m.Await(c); }          // wait absl::Mutex
 void guard() { absl::MutexLock l(&m); work(); }               // guard absl::Mutex
 void reads() { absl::ReaderMutexLock l(&m); work(); }         // guard shared absl::Mutex
 void early() { absl::ReleasableMutexLock l(&m); work(); l.Release(); } // guard absl::Mutex
-void waits() { cv.Wait(&m); }                                 // lock absl::CondVar, lock absl::Mutex
+void waits() { cv.Wait(&m); }                                 // wait absl::CondVar, wait absl::Mutex
 void signals() { cv.SignalAll(); }                            // lock absl::CondVar
 void notifies() { done.Notify(); }                            // lock absl::Notification
-void listens() { done.WaitForNotification(); }                // lock absl::Notification
+void listens() { done.WaitForNotification(); }                // wait absl::Notification
 void blocks() { barrier.Block(); }                            // lock absl::Barrier
 void spins() { spin.Lock(); }                                 // lock absl::base_internal::SpinLock
 void holds() { absl::base_internal::SpinLockHolder h(&spin); work(); } // guard absl::base_internal::SpinLock

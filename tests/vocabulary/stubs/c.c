@@ -105,7 +105,8 @@ void posix_init(void) { pthread_mutex_init(&mutex, 0); }       // init pthread_m
 void posix_read(void) { pthread_rwlock_rdlock(&rw); }          // lock shared pthread_rwlock_t
 void posix_write(void) { pthread_rwlock_wrlock(&rw); }         // lock pthread_rwlock_t
 void posix_spin(void) { pthread_spin_lock(&spin); }            // lock pthread_spinlock_t
-void posix_wait(void) { pthread_cond_wait(&cond, &mutex); }    // lock pthread_cond_t, lock pthread_mutex_t
+void posix_wait(void) { pthread_cond_wait(&cond, &mutex); }    // wait pthread_cond_t, wait pthread_mutex_t
+void posix_wait_for(void) { pthread_cond_timedwait(&cond, &mutex, 0); } // timedwait pthread_cond_t, timedwait pthread_mutex_t
 void posix_signal(void) { pthread_cond_signal(&cond); }        // lock pthread_cond_t
 void posix_barrier(void) { pthread_barrier_wait(&barrier); }   // lock pthread_barrier_t
 void posix_post(void) { sem_post(&sem); }                      // lock sem_t
@@ -116,7 +117,7 @@ void posix_self(void) { (void)pthread_self(); }                // nothing
 void posix_value(int *v) { sem_getvalue(&sem, v); }            // nothing
 void c11_lock(void) { mtx_lock(&mtx); }                        // lock mtx_t
 void c11_try(void) { mtx_trylock(&mtx); }                      // try mtx_t
-void c11_wait(void) { cnd_wait(&cnd, &mtx); }                  // lock cnd_t, lock mtx_t
+void c11_wait(void) { cnd_wait(&cnd, &mtx); }                  // wait cnd_t, wait mtx_t
 void c11_start(void) { thrd_create(&c11, c11_entry, 0); }      // start c11_entry
 void c11_join(void) { thrd_join(c11, 0); }                     // join
 void glib_lock(void) { g_mutex_lock(&gmutex); }                // lock GMutex
@@ -126,7 +127,7 @@ void glib_recursive(void) { g_rec_mutex_lock(&grec); }         // lock GRecMutex
 void glib_read(void) { g_rw_lock_reader_lock(&grw); }          // lock shared GRWLock
 void glib_read_done(void) { g_rw_lock_reader_unlock(&grw); }   // unlock shared GRWLock
 void glib_write(void) { g_rw_lock_writer_lock(&grw); }         // lock GRWLock
-void glib_wait(void) { g_cond_wait(&gcond, &gmutex); }         // lock GCond, lock GMutex
+void glib_wait(void) { g_cond_wait(&gcond, &gmutex); }         // wait GCond, wait GMutex
 void glib_start(void) { g_thread_new("", entry, 0); }          // start entry
 void glib_pool(void) { g_thread_pool_new(pool_entry, &gmutex, 4, 0, 0); } // start pool_entry many
 void glib_join(GThread *t) { g_thread_join(t); }               // join
@@ -137,7 +138,7 @@ void uv_lock(void) { uv_mutex_lock(&uvmutex); }                // lock uv_mutex_
 void uv_try(void) { uv_mutex_trylock(&uvmutex); }              // try uv_mutex_t
 void uv_read(void) { uv_rwlock_rdlock(&uvrw); }                // lock shared uv_rwlock_t
 void uv_read_done(void) { uv_rwlock_rdunlock(&uvrw); }         // unlock shared uv_rwlock_t
-void uv_wait(void) { uv_cond_wait(&uvcond, &uvmutex); }        // lock uv_cond_t, lock uv_mutex_t
+void uv_wait(void) { uv_cond_wait(&uvcond, &uvmutex); }        // wait uv_cond_t, wait uv_mutex_t
 void uv_start(void) { uv_thread_create(&thread, plain_entry, 0); } // start plain_entry
 void uv_queue(uv_loop_t *l) { uv_queue_work(l, &request, on_work, after_work); } // start on_work many, loop after_work
 void uv_timer(void) { uv_timer_start(&timer, on_timer, 1, 1); } // loop on_timer
@@ -176,6 +177,6 @@ void zephyr_try(void) { k_spin_trylock(&kspin, &kkey); }       // try k_spinlock
 void zephyr_spin_done(void) { k_spin_unlock(&kspin, kkey); }   // unlock k_spinlock
 void zephyr_asks(void) { k_spin_is_locked(&kspin); }           // nothing
 void zephyr_give(void) { z_impl_k_sem_give(&ksem); }           // lock k_sem
-void zephyr_wait(void) { k_condvar_wait(&kcondvar, &kmutex, forever); } // lock k_condvar, lock k_mutex
+void zephyr_wait(void) { k_condvar_wait(&kcondvar, &kmutex, forever); } // wait k_condvar, wait k_mutex
 void zephyr_start(void) { k_thread_create(&kthread, 0, 0, k_entry, 0, 0, 0, 0, 0, forever); } // start k_entry
 void zephyr_join(void) { k_thread_join(&kthread, forever); }   // join

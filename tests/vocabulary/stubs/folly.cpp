@@ -77,7 +77,7 @@ void holds_shared() { folly::SharedMutex::ReadHolder h(shared); work(); } // gua
 void takes_rw() { rw.lock_shared(); }          // lock shared folly::RWSpinLock
 void holds_rw() { folly::RWSpinLock::ReadHolder h(rw); work(); } // guard shared folly::RWSpinLock
 void posts() { baton.post(); }                 // lock folly::Baton
-void waits() { baton.wait(); }                 // lock folly::Baton
+void waits() { baton.wait(); }                 // wait folly::Baton
 void loads() { (void)micro.load(); }           // nothing
 void owner() { (void)shared.owner(); }         // nothing
 void ready() { (void)baton.ready(); }          // nothing

@@ -43,6 +43,6 @@ void writes(void) { down_write(&sem); }                    // lock struct rw_sem
 void counts(void) { down(&counted); }                      // lock struct semaphore
 void counts_up(void) { up(&counted); }                     // unlock struct semaphore
 void finishes(void) { complete(&done); }                   // lock completion
-void listens(void) { wait_for_completion(&done); }         // lock completion
+void listens(void) { wait_for_completion(&done); }         // wait completion
 void starts(void) { kthread_create_on_node(entry, 0, 0, ""); } // start entry
 void sets(void) { timer_setup(&timer, expire, 0); }        // start expire

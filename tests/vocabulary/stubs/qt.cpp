@@ -72,7 +72,7 @@ void reads() { rw.lockForRead(); }                          // lock shared QRead
 void writes() { rw.lockForWrite(); }                        // lock QReadWriteLock
 void read_locker() { QReadLocker l(&rw); work(); }          // guard shared QReadWriteLock
 void acquires() { sem.acquire(); }                          // lock QSemaphore
-void waits() { cond.wait(&m); }                             // lock QWaitCondition
+void waits() { cond.wait(&m); }                             // wait QWaitCondition
 void wakes() { cond.wakeAll(); }                            // lock QWaitCondition
 void asks() { (void)m.isRecursive(); }                      // nothing
 void counts() { (void)sem.available(); }                    // nothing
