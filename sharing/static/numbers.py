@@ -150,9 +150,11 @@ EACH_TIME: Annotated[
 EVERY_ROUND: Annotated[
     int,
     About(
-        "steps of rarity", Origin.CHOSEN, "below, a loop that sleeps does so in every round, not only where it is idle"
+        "steps of rarity",
+        Origin.CHOSEN,
+        "below, a loop that sleeps does so in every round, not only where it is idle; a way past a return is 2",
     ),
-] = 4
+] = 2
 INLINED: Annotated[
     float,
     About("instructions", Origin.CHOSEN, "gcc and clang make smaller functions a part of their callers, about so far"),

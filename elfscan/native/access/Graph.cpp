@@ -20,6 +20,8 @@ namespace {
 constexpr float RootChance = 0.1F;
 constexpr float LeastChance = 1e-12F;
 constexpr float LoopEntered = 0.88F;
+/// The return heuristic: 72%.  That of source is in analyzer's Chance.cpp.
+constexpr float ReturnsEarly = 0.28F;
 /// Of code from which nothing comes back: a program ends once.
 constexpr float Ending = 1.0F / 1024;
 /// Of code that each thread runs once, as it comes by again and again.
@@ -416,8 +418,9 @@ std::span<const uint32_t> Graph::goesOn(const Block &B, float Here) {
 /// LoopDepth: 4 * -log2 of the chance, each way of a branch taken equally
 /// often. After Wu and Larus (MICRO-27, 1994); an exit of a loop is as likely
 /// as the loop, since every loop ends, a loop is entered more often than
-/// skipped (Ball and Larus, PLDI 1993: 88%), and calls seldom fail: a loop that
-/// has another exit seldom ends so.
+/// skipped (Ball and Larus, PLDI 1993: 88%), a way that returns at once is
+/// taken less often than one that goes on (28%), and calls seldom fail: a loop
+/// that has another exit seldom ends so.
 void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
   auto Rarity = [](float C) {
     return uint8_t(
@@ -438,20 +441,21 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
     std::span<const uint32_t> Ways = goesOn(Current, Here);
     for (uint32_t To : Ways)
       ++(Blocks[To].LoopDepth < Current.LoopDepth ? Leaves : Stays);
-    if (Ways.size() == 2 && Stays == 2) {
-      if (bool First = isFirstUse(Ops, Current, Ways[0]);
-          First != isFirstUse(Ops, Current, Ways[1])) {
-        Chance[Ways[First ? 0 : 1]] += Here * FirstUse;
-        Chance[Ways[First ? 1 : 0]] += Here * (1 - FirstUse);
-        continue;
-      }
-      bool First = entersLoop(Ways[0], Current.LoopDepth);
-      if (First != entersLoop(Ways[1], Current.LoopDepth)) {
-        Chance[Ways[First ? 0 : 1]] += Here * LoopEntered;
-        Chance[Ways[First ? 1 : 0]] += Here * (1 - LoopEntered);
-        continue;
-      }
-    }
+    auto OneIs = [&](auto &&Is, float Likely) {
+      bool First = Is(Ways[0]);
+      if (First == Is(Ways[1]))
+        return false;
+      Chance[Ways[First ? 0 : 1]] += Here * Likely;
+      Chance[Ways[First ? 1 : 0]] += Here * (1 - Likely);
+      return true;
+    };
+    bool Forks = Ways.size() == 2 && Stays == 2;
+    if (Forks &&
+        (OneIs([&](auto To) { return isFirstUse(Ops, Current, To); },
+               FirstUse) ||
+         OneIs([&](auto To) { return entersLoop(To, Current.LoopDepth); },
+               LoopEntered)))
+      continue;
     bool Mixed = Stays == 1;
     if (Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1))
       if (auto Negative = negativeWay(*this, Ops, *It, Result, Mixed);
@@ -462,6 +466,13 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
           Chance[To] += Here * (To == *Negative ? IsNegative : Else);
         continue;
       }
+    if (Forks && OneIs(
+                     [&](auto To) {
+                       return returnsEarly(Ops, To,
+                                           To == Ways[0] ? Ways[1] : Ways[0]);
+                     },
+                     ReturnsEarly))
+      continue;
     for (uint32_t To : Ways) {
       bool Exit = Blocks[To].LoopDepth < Current.LoopDepth;
       Chance[To] += Here / float(Exit ? Leaves : Stays);

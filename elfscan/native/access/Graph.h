@@ -122,6 +122,8 @@ private:
   std::span<const uint32_t> goesOn(const Block &B, float Here);
   void countExits(uint32_t Loop);
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
+  bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
+  bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;
   bool isFirstUse(std::span<const Op> Ops, const Block &From,
                   uint32_t To) const;
   void countLoops(const Plan &P, std::span<const Op> Ops, uint32_t Handed);
