@@ -46,7 +46,7 @@ _EXTENT_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
 _ADDRESS_DTYPE = np.dtype("<u8")
 _TEXT_DTYPE = np.dtype([("ip", "<u8"), ("asked", "<u4"), ("end", "<u4")])  # letters: from the row before's end
 _LETTER_DTYPE = np.dtype("u1")
-_ASKED_DTYPE = np.dtype([("ip", "<u8"), ("function", "<i4"), ("reserved", "<u4")])
+_ASKED_DTYPE = np.dtype([("ip", "<u8"), ("function", "<i4"), ("argument", "<u4")])
 
 
 class _Kind(IntEnum):
@@ -55,6 +55,7 @@ class _Kind(IntEnum):
     INSTRUCTIONS = 3
     ORIGINS = 4
     TEXT = 5
+    HANDED = 6
 
 
 _ANSWERS = {
@@ -63,6 +64,7 @@ _ANSWERS = {
     _Kind.INSTRUCTIONS: (_ADDRESS_DTYPE, INSTRUCTION_DTYPE),
     _Kind.ORIGINS: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
     _Kind.TEXT: (_TEXT_DTYPE, _LETTER_DTYPE),
+    _Kind.HANDED: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
 }
 
 
@@ -86,12 +88,24 @@ def read_operands(arch: Architecture, ips: Table, starts: Table, ends: Table, co
 
 def read_origins(arch: Architecture, ips: Table, starts: Table, ends: Table, code: ReadCode) -> Table:
     """ORIGIN_DTYPE: where the addresses come from that the instructions at ``ips`` access.  Arguments as above."""
-    _, functions, asked = _functions_of(arch, ips, starts, ends, code)
+    return _origins(arch, _Kind.ORIGINS, _functions_of(arch, ips, starts, ends, code))
+
+
+def read_handed(arch: Architecture, ips: Table, arguments: Table, starts: Table, ends: Table, code: ReadCode) -> Table:
+    """ORIGIN_DTYPE: where the values come from that the calls at ``ips``, sorted, are given as these arguments."""
+    row, functions, asked = _functions_of(arch, ips, starts, ends, code)
+    asked["argument"] = arguments
+    return _origins(arch, _Kind.HANDED, (row, functions, asked))
+
+
+def _origins(arch: Architecture, kind: _Kind, about: tuple[Table, list[tuple[int, bytes]], Table]) -> Table:
+    _, functions, asked = about
     if not functions:
         return np.zeros(0, ORIGIN_DTYPE)
-    rows = _ask(arch, _Kind.ORIGINS, functions, asked)[0]
+    rows = _ask(arch, kind, functions, asked)[0]
     own = rows["parent"] < np.arange(len(rows))  # what a row stands for comes before it
-    if not own.all() or not _in_ranges(rows, {"asked": (0, len(ips) - 1), "parent": (-1, len(rows)), **_ORIGIN_RANGES}):
+    ranges = {"asked": (0, len(asked) - 1), "parent": (-1, len(rows)), **_ORIGIN_RANGES}
+    if not own.all() or not _in_ranges(rows, ranges):
         raise LinemateError("linemate-access: the origins of its answer are broken")
     return rows
 

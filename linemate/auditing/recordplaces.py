@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elfscan.code.query import read_origins
+from elfscan.code.query import read_handed, read_origins
 from elfscan.debug.locals import read_locals
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.errors import LinemateError
@@ -20,8 +20,10 @@ from sharing.static.recordobjects import Place, Places
 _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/")  # what compilers and packages bring
 
 
-def read_places(image: Image, ips: Table) -> Places:
-    """What is at sorted distinct addresses of instructions; nothing where it cannot be read, nor of Go and Rust.
+def read_places(image: Image, ips: Table, handed: Table) -> Places:
+    """What is at sorted distinct addresses of instructions, and what calls (ARG_DTYPE by ip) are handed.
+
+    Nothing where it cannot be read, nor of Go and Rust.
 
     These languages' own libraries are linked in, and most records that threads share are theirs.
     """
@@ -38,8 +40,10 @@ def read_places(image: Image, ips: Table) -> Places:
             return b""
 
         starts = image.functions["address"]
-        rows = read_origins(image.arch, ips, starts, starts + image.functions["size"], bytes_at)
-        locals_ = read_locals(image.path, np.unique(rows["ip"]))
+        ends = starts + image.functions["size"]
+        rows = read_origins(image.arch, ips, starts, ends, bytes_at)
+        given = read_handed(image.arch, handed["ip"].astype(np.uint64), handed["arg"], starts, ends, bytes_at)
+        locals_ = read_locals(image.path, np.unique(np.concatenate([rows["ip"], given["ip"]])))
     except (LinemateError, OSError):
         return Places({})
     found = {
@@ -47,7 +51,13 @@ def read_places(image: Image, ips: Table) -> Places:
         for asked, one in reached(rows, locals_).items()
         if (place := _place(one, locals_)) is not None
     }
-    return Places(found, plain=_is_c(locals_.language) and "plus" not in locals_.language)
+    calls = {
+        (int(handed["ip"][asked]), int(handed["arg"][asked])): place
+        for asked, one in reached(given, locals_).items()
+        # Of an array each thread may have an element of its own.
+        if one.exact and (place := _place(one, locals_)) is not None
+    }
+    return Places(found, handed=calls, plain=_is_c(locals_.language) and "plus" not in locals_.language)
 
 
 def _is_c(language: str) -> bool:

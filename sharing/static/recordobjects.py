@@ -62,10 +62,12 @@ class Places(msgspec.Struct, frozen=True):
 
     at: Mapping[int, Place]
     plain: bool = False
+    handed: Mapping[tuple[int, int], Place] = {}  # by (call, argument): what that leads to
 
 
 _Key = TypeVar("_Key")
-ReadPlaces = Callable[[Table], Places]  # of sorted distinct addresses of instructions
+# Of sorted distinct addresses of instructions, and of rows of calls with the number of an argument.
+ReadPlaces = Callable[[Table, Table], Places]
 
 _Parts = Mapping[str, tuple[tuple[str, int], ...]]  # by record: the records that it is a part of, and where in each
 
@@ -81,24 +83,31 @@ class Reached(msgspec.Struct, frozen=True):
     places: Places
     static: frozenset[str]
     indirect: frozenset[int]
+    locks: Table  # see handed_locks: those of which ``places`` says what is handed
 
     def tells(self, name: str, function: int) -> bool:
         """Whether what a function does to objects of a record is looked at."""
         return name not in self.static or function in self.indirect
 
 
-def reached_records(image: Image, calls: CallGraph, read: ReadPlaces) -> Reached:
-    """What code that threads or main run reaches behind pointers."""
+def reached_records(image: Image, calls: CallGraph, read: ReadPlaces, locks: Table) -> Reached:
+    """What code that threads or main run reaches behind pointers; ``locks``: calls that are handed one, somewhere."""
     sites = _followed(image, calls)
-    places = read(np.unique(sites["ip"])) if len(sites) else Places({})
+    locks = locks[np.argsort(locks["ip"], kind="stable")][:MAX_INSTRUCTIONS]
+    places = read(np.unique(sites["ip"]), locks) if len(sites) else Places({})
     roots = {root.function for root in calls.roots}
     called = {*roots, *functions_called(image).tolist()}
     indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
-    found = Reached(sites, places, frozenset(_static_records(image)), indirect)
+    found = Reached(sites, places, frozenset(_static_records(image)), indirect, locks)
     function = dict(zip(sites["ip"].tolist(), sites["function"].tolist(), strict=True))
     at = {ip: place for ip, place in places.at.items() if found.tells(place.name, function[ip])}
     kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]
-    return msgspec.structs.replace(found, sites=kept, places=msgspec.structs.replace(places, at=at))
+    told = [
+        (place := places.handed.get((ip, arg))) is not None and found.tells(place.name, row)
+        for ip, arg, row in locks[["ip", "arg", "function"]].tolist()
+    ]
+    places = msgspec.structs.replace(places, at=at)
+    return msgspec.structs.replace(found, sites=kept, places=places, locks=locks[np.array(told, bool)])
 
 
 def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> list[HeapRecord]:
@@ -149,7 +158,7 @@ def record_image(
         return None
     wholes = {name: parts.get(name, ((name, 0),)) for name in rows}
     told = _arguments(image, reached, named, rows)
-    args = np.concatenate([image.args, _args(image, places, placed, wholes, told)])
+    args = np.concatenate([image.args, _args(image, reached, placed, wholes, told)])
     result = dataclasses.replace(
         placed.image(),
         sites=_sites(sites, places, placed, wholes),
@@ -300,13 +309,14 @@ def _sites(sites: Table, places: Places, layout: _Layout, wholes: _Parts) -> Tab
 
 def _args(
     image: Image,
-    places: Places,
+    reached: Reached,
     layout: _Layout,
     wholes: _Parts,
     told: Mapping[tuple[int, int], tuple[str, int]],
 ) -> Table:
     """Addresses in such objects that calls are handed.  A callee that is known to be handed the record speaks for
     itself."""
+    places = reached.places
     behind = _led(image, places)
     found = []
     passed = image.args[image.args["kind"] == ArgKind.PARAM]
@@ -317,6 +327,9 @@ def _args(
     for held in (image.behind.args, image.behind.word_args):
         what = held["value"].astype(np.uint64)
         ways.append((held, [behind.get(one) for one in holders(what).tolist()], offsets(what).astype(np.int64)))
+    handed = zip(reached.locks["ip"].tolist(), reached.locks["arg"].tolist(), strict=True)
+    leads = [places.handed[key] for key in handed]
+    ways.append((reached.locks, [(one.name, one.offset) for one in leads], reached.locks["value"]))
     for table, led, values in ways:
         callees = function_at(image, table["callee"])
         for row, (one, value, callee) in enumerate(zip(led, values.tolist(), callees.tolist(), strict=True)):

@@ -27,13 +27,27 @@ bool isStep(const Op &O, int8_t Reg) {
 
 void OriginFinder::find(uint32_t Row, int32_t Query) {
   Asked = Row;
-  size_t First = Out.size();
   Effect E = B.effect(Row);
   auto Named = std::ranges::find_if_not(E.memory(), isImplicit);
   if (Named == E.memory().end())
     return;
   Todo.clear();
   operand(Row, *Named, {Row, NoReg, 0, false, -1, 0});
+  walk(Query);
+}
+
+void OriginFinder::findHanded(uint32_t Row, uint32_t Argument, int32_t Query) {
+  auto Registers = B.convention().Arguments;
+  if (Argument >= Registers.size())
+    return;
+  Asked = Row;
+  Todo.assign(1, {Row, Registers[Argument], 0, false, -1, 0});
+  walk(Query);
+}
+
+/// From what is to do on, nearest first.
+void OriginFinder::walk(int32_t Query) {
+  size_t First = Out.size();
   for (size_t At = 0; At < Todo.size() && Out.size() - First < MaxRows; ++At) {
     Item One = Todo[At];
     int8_t Base = B.convention().perfNumber(One.Reg);

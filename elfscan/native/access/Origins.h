@@ -56,6 +56,9 @@ public:
   /// The rows of the operand that the instruction \p Row names first; nearest
   /// first.
   void find(uint32_t Row, int32_t Query);
+  /// The same of the value of an argument that the call \p Row is given in a
+  /// register.
+  void findHanded(uint32_t Row, uint32_t Argument, int32_t Query);
 
 private:
   struct Item {
@@ -91,6 +94,7 @@ private:
   std::vector<uint64_t> SeenIn; ///< by row, the last walk that came there
   uint64_t Walk = 0;
 
+  void walk(int32_t Query);
   void operand(uint32_t Row, const MemOperand &M, const Item &From);
   void follow(const Item &From, int32_t Parent);
   void readStores();

@@ -95,7 +95,11 @@ void answerOrigins(const Query &Q, Decoder &D, Answer &Out) {
   visit(
       Q, D, B, [&] { Finder.enter(); },
       [&](size_t At, uint32_t Row) {
-        if (Row != NoRow)
+        if (Row == NoRow)
+          return;
+        if (Q.Kind == QueryKind::Handed)
+          Finder.findHanded(Row, Q.Addresses[At].Argument, int32_t(At));
+        else
           Finder.find(Row, int32_t(At));
       });
 }
@@ -156,7 +160,7 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   if (!findArchitecture(Head[0].Arch))
     return "the query names an unknown architecture";
   if (Head[0].Kind < uint32_t(QueryKind::Operands) ||
-      Head[0].Kind > uint32_t(QueryKind::Text))
+      Head[0].Kind > uint32_t(QueryKind::Handed))
     return "the query asks for something unknown";
   if (!take(Raw, Head[0].Functions, Extents) ||
       !take(Raw, Head[0].Addresses, Addresses))
@@ -213,7 +217,7 @@ std::optional<std::string> answer(const Query &Q, Answer &Out) {
     answerText(Q, *D, *P, Out);
   } else if (Q.Kind == QueryKind::Operands)
     answerOperands(Q, *D, Out);
-  else if (Q.Kind == QueryKind::Origins)
+  else if (Q.Kind == QueryKind::Origins || Q.Kind == QueryKind::Handed)
     answerOrigins(Q, *D, Out);
   else
     answerTargets(Q, *D, Out);
@@ -229,6 +233,7 @@ bool writeAnswer(std::FILE *Out, QueryKind Kind, const Answer &A) {
   case QueryKind::Instructions:
     return write(Out, Kind, A.Ends, A.Instructions);
   case QueryKind::Origins:
+  case QueryKind::Handed:
     return write(Out, Kind, A.Origins, std::vector<uint64_t>());
   case QueryKind::Text:
     return write(Out, Kind, A.Lines, A.Letters);

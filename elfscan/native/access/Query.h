@@ -28,13 +28,14 @@ enum class QueryKind : uint32_t {
   Instructions = 3, ///< of functions, for comparison
   Origins = 4,      ///< of the addresses that given instructions access
   Text = 5,         ///< of the instructions around given ones
+  Handed = 6,       ///< as Origins, of arguments that given calls are handed
 };
 
 /// An instruction whose operands are asked for.
 struct AskedAddress {
   uint64_t Ip;
-  int32_t Function; ///< that it is part of, -1 none that is known
-  uint32_t Reserved;
+  int32_t Function;  ///< that it is part of, -1 none that is known
+  uint32_t Argument; ///< of a call: which one, for Handed
 };
 
 class Query {
