@@ -96,3 +96,11 @@ SCALAR_BYTES: Annotated[
         "two words; longer ones copy or clear several things at once, and straddle lines without harm",
     ),
 ] = 16
+
+# A layout that is predicted up to where its parts begin.
+LIKELY: Annotated[
+    float, About("share of positions at which a pair meets", Origin.CHOSEN, "from here on it costs no severity")
+] = 0.5
+UNLIKELY: Annotated[
+    float, About("share of positions at which a pair meets", Origin.CHOSEN, "below, it costs two severities, else one")
+] = 0.25

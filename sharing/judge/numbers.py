@@ -7,12 +7,6 @@ from typing import Annotated
 from sharing.basics.numbers import About, Origin
 
 # Layouts that are predicted (``positions``).
-LIKELY: Annotated[
-    float, About("share of positions at which a pair meets", Origin.CHOSEN, "from here on it costs no severity")
-] = 0.5
-UNLIKELY: Annotated[
-    float, About("share of positions at which a pair meets", Origin.CHOSEN, "below, it costs two severities, else one")
-] = 0.25
 MAX_POSSIBLE: Annotated[int, About("pairs across units", Origin.CHOSEN, "more of what may never happen is noise")] = 5
 SMALLEST_STEP: Annotated[
     int, About("bytes between positions", Origin.CHOSEN, "linkers place what matters here at words")

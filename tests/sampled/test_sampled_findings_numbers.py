@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from sharing.basics import numbers as basics
 from sharing.basics.numbers import described
 from sharing.judge import numbers
 from sharing.judge.sampled.join import Coverage
@@ -120,8 +121,6 @@ def moved() -> object:
 
 
 ROWS: list[tuple[str, float, Outcome]] = [
-    ("LIKELY", 0.6, lambda: at_positions(40, 32)),
-    ("UNLIKELY", 0.1, lambda: at_positions(56, 8)),
     ("MAX_POSSIBLE", 0, of_two_units),
     ("SMALLEST_STEP", 32, lambda: at_positions(40, 8)),
     ("ALIKE_LINES", 1000, moved),
@@ -148,6 +147,15 @@ def test_a_number_of_findings_decides_a_verdict(
     before = outcome()
     monkeypatch.setattr(numbers, name, other)
     assert outcome() != before
+
+
+@pytest.mark.parametrize(("name", "other", "head", "alignment"), [("LIKELY", 0.6, 40, 32), ("UNLIKELY", 0.1, 56, 8)])
+def test_the_share_of_positions_decides_a_verdict(
+    monkeypatch: pytest.MonkeyPatch, name: str, other: float, head: int, alignment: int
+) -> None:
+    before = at_positions(head, alignment)
+    monkeypatch.setattr(basics, name, other)
+    assert at_positions(head, alignment) != before
 
 
 def test_every_number_of_findings_is_shown_to_decide_something() -> None:

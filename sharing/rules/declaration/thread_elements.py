@@ -1,16 +1,17 @@
 """Elements of threads meet on a line.
 
 What it does: finds an array of records that threads use apart from each other, whose size is no multiple of a line or
-that begins where an allocator puts it, and of which the end of one element and the beginning of the next are both
-busy, beyond what makes and ends objects of the type.  An element is a thread's own where its index is the number of
-the running thread, where its address is handed to a thread as it starts, where a function that runs on several
-threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of a thread's
-loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and several threads
-change what they got without a lock.  So is what a pointer to an element at the thread's number leads to, where it is
-returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by functions of their class
-or of a member's, are locked apart in order to be used apart; so are those with a word that is changed with the memory
-order of taking a lock and again with that of giving it back.  And it finds records below a line that one function
-allocates one after the other, of which each thread changes the one that the pointer at its number leads to.
+that begins where an allocator or a linker puts it, and of which the end of one element and the beginning of the next
+are both busy, beyond what makes and ends objects of the type.  An element is a thread's own where its index is the
+number of the running thread, where its address is handed to a thread as it starts, where a function that runs on
+several threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of a
+thread's loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and
+several threads change what they got without a lock.  So is what a pointer to an element at the thread's number leads
+to, where it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by functions
+of their class or of a member's, are locked apart in order to be used apart; so are those with a word that is changed
+with the memory order of taking a lock and again with that of giving it back.  And it finds records below a line that
+one function allocates one after the other, of which each thread changes the one that the pointer at its number leads
+to.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -27,12 +28,15 @@ Use instead: a type that is aligned to the line, which rounds its size up.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from itertools import product
 from math import gcd
+from typing import NamedTuple
 
-from sharing.model.facts import RecordBits
+from sharing.basics import numbers as basics
+from sharing.model.facts import RecordBits, RecordFacts
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.image import HEAP_ALIGNMENT
 from sharing.model.profile import Heat
@@ -49,6 +53,7 @@ from sharing.rules.declaration.base import (
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, array_places, own_elements
+from sharing.source.alignment import alignment
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
 from sharing.source.uses import Use
@@ -67,15 +72,78 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         key, size = found.record.facts.key, found.record.facts.size
         if key in seen or size <= 0:
             continue
-        if size % ctx.line_size == 0 and (found.identity in program.variables or key not in off_lines):
-            continue
-        met = _meeting(program, found, size, places.get(key, []), ctx)
+        begins = _begins(program, found, off_lines, places.get(key, []), ctx.line_size)
+        met = _meeting(program, found, size, places.get(key, []), begins, ctx)
         if met is not None:
             seen.add(key)
-            yield _draft(program, ctx, found, *met, allocators.get(key, ""))
+            draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
+            yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins) if begins.linked else draft
     for found, api, maker in _side_by_side(program, ctx):
         if found.record.facts.key not in seen:
             yield _draft_of_small(program, ctx, found, api, maker)
+
+
+class _Begins(NamedTuple):
+    """Where in a line an element may begin, and whether it is a linker that decides which of them it is."""
+
+    offsets: tuple[int, ...]
+    linked: bool = False
+
+
+def _begins(
+    program: Program, found: Elements, off_lines: set[str], places: list[tuple[str, int]], line_size: int
+) -> _Begins:
+    """Where elements begin; nowhere where each is known to have whole lines.
+
+    Wherever the array begins, elements begin at all multiples of what their size and a line have in common.  Where that
+    is a line, they begin at any multiple of what allocators promise, or of what the type asks for; those of a variable
+    where the compiler allows that it begins.
+    """
+    facts = found.record.facts
+    if facts.size % line_size:
+        return _Begins(tuple(range(0, line_size, gcd(facts.size, line_size))))
+    if found.identity not in program.variables and facts.key in off_lines:
+        return _Begins(tuple(range(0, line_size, max(HEAP_ALIGNMENT, facts.align))))
+    if facts.bits & RecordBits.SYSTEM:
+        return _Begins(())
+    offsets: set[int] = set()
+    for identity, at in places:
+        if found.identity in (identity, facts.key):
+            step = min(_alignment(program, identity), line_size)
+            offsets |= {(at + start) % line_size for start in range(0, line_size, step)}
+    # One that stands off a line by its place in a record is its layout's, whichever the linker's choice.
+    return _Begins(tuple(sorted(offsets)), linked=True) if offsets != {0} else _Begins(())
+
+
+def _alignment(program: Program, identity: str) -> int:
+    """Bytes of alignment that the compiler gives a variable."""
+    defined = program.variables[identity]
+    unit = program.units[defined.unit]
+
+    def record(index: int) -> RecordFacts | None:
+        known = program.record(defined.unit, index)
+        return known.facts if known is not None else None
+
+    return max(alignment(defined.facts, unit.options, unit.triple, record), 1)
+
+
+def _share(size: int, end: Use, begin: Use, begins: _Begins, line_size: int) -> float:
+    """The share of places at which the variable may begin where the two meet."""
+    last, first = end.offset + max(end.size, 1) - 1, begin.offset + size
+    meets = [at for at in begins.offsets if (at + last) // line_size == (at + first) // line_size]
+    return len(meets) / len(begins.offsets)
+
+
+def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
+    """The draft by how likely the linker puts the variable where the two meet, as pairs of one unit are judged."""
+    if share >= 1:
+        return draft
+    steps = 0 if share >= basics.LIKELY else 1 if share >= basics.UNLIKELY else 2
+    count = len(begins.offsets)
+    text = f"; they do so at {round(share * count)} of the {count} offsets in a line at which the array can begin"
+    return dataclasses.replace(
+        draft, severity=draft.severity.lowered(steps), message=f"{draft.message}{text}", score=draft.score * share
+    )
 
 
 def _side_by_side(program: Program, ctx: SourceContext) -> Iterator[tuple[Elements, str, str]]:
@@ -131,12 +199,14 @@ def _in_records(program: Program, line_size: int) -> Iterator[str]:
 
 
 def _meeting(
-    program: Program, found: Elements, size: int, places: list[tuple[str, int]], ctx: SourceContext
+    program: Program, found: Elements, size: int, places: list[tuple[str, int]], begins: _Begins, ctx: SourceContext
 ) -> tuple[Use, Use] | None:
     """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing.
 
     What a pointer to an element does makes the variable busy at ``places`` where it is known to be one of its elements.
     """
+    if not begins.offsets:
+        return None
     where = ((found.identity, 0), *(places if found.identity == found.record.facts.key else ()))
     busy = [
         use
@@ -154,9 +224,13 @@ def _meeting(
         for end, begin in product(busy, busy)
         if (end.writes or begin.writes)
         and (found.locked or not set(end.under) & set(begin.under))
-        and _on_one_line(end.offset + max(end.size, 1) - 1, begin.offset + size, size, found.record.facts.align, ctx)
+        and _share(size, end, begin, begins, ctx.line_size)
     ]
-    return max(met, key=lambda pair: pair[0].writes + pair[1].writes, default=None)
+    return max(
+        met,
+        key=lambda pair: (pair[0].writes + pair[1].writes, _share(size, pair[0], pair[1], begins, ctx.line_size)),
+        default=None,
+    )
 
 
 def _makes_or_ends(function: str) -> bool:
@@ -177,17 +251,6 @@ def _runs_often(program: Program, name: str, ctx: SourceContext) -> bool:
     return any(
         ctx.often(d.facts.symbol or d.facts.identity) for d in program.functions.values() if d.facts.name == name
     )
-
-
-def _on_one_line(last: int, first: int, size: int, align: int, ctx: SourceContext) -> bool:
-    """The last byte of a use and the first of one of the next element.
-
-    Wherever the array begins, elements begin at all multiples of what their size and a line have in common.  Where that
-    is a line, they begin at any multiple of what allocators promise, or of what the type asks for.
-    """
-    line_size = ctx.line_size
-    step = gcd(size, line_size) if size % line_size else max(HEAP_ALIGNMENT, align)
-    return any((at + last) // line_size == (at + first) // line_size for at in range(0, line_size, step))
 
 
 def _draft_of_small(program: Program, ctx: SourceContext, found: Elements, api: str, maker: str) -> SourceDraft:
@@ -229,7 +292,10 @@ def _draft_of_small(program: Program, ctx: SourceContext, found: Elements, api: 
     )
 
 
-def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begin: Use, allocator: str) -> SourceDraft:
+def _draft(
+    program: Program, ctx: SourceContext, found: Elements, end: Use, begin: Use, allocator: str | None
+) -> SourceDraft:
+    """``allocator``: what puts the elements where it likes, "" where that is not known, None for a linker."""
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     bare = _of_system(found)
@@ -239,7 +305,7 @@ def _draft(program: Program, ctx: SourceContext, found: Elements, end: Use, begi
     if allocator and not allocator.startswith(("new", "std::")):  # which ask the type
         advice += f", and allocate it with aligned_alloc, as {allocator} does not know of it"
     elif each == facts.size:
-        advice += ", and allocate it so"
+        advice += "" if allocator is None else ", and allocate it so"
 
     def part(use: Use) -> SourceParticipant:
         return SourceParticipant(
