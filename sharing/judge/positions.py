@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from sharing.basics import numbers as basics
+from sharing.basics.positions import steps_lost
 from sharing.judge import numbers
 from sharing.judge.severitylimit import limited
 from sharing.model.finding import Finding, Severity, Verdict
@@ -161,7 +161,7 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         return draft
     possible = line_size // positions.step(first)
     share = len(met.shifts) / possible
-    steps = 0 if share >= basics.LIKELY else 1 if share >= basics.UNLIKELY else 2
+    steps = steps_lost(share)
     elements = draft.verdict is Verdict.FALSE_SHARING and len(draft.actors) == 1  # of one array, for each thread
     if first.name == ALLOCATED and not elements and not object_shared_by_intent(draft.actors[:2]):
         steps += 1  # there may be an object for each thread

@@ -35,7 +35,7 @@ from itertools import product
 from math import gcd
 from typing import NamedTuple
 
-from sharing.basics import numbers as basics
+from sharing.basics.positions import steps_lost
 from sharing.model.facts import RecordBits, RecordFacts
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.image import HEAP_ALIGNMENT
@@ -138,11 +138,13 @@ def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
     """The draft by how likely the linker puts the variable where the two meet, as pairs of one unit are judged."""
     if share >= 1:
         return draft
-    steps = 0 if share >= basics.LIKELY else 1 if share >= basics.UNLIKELY else 2
     count = len(begins.offsets)
     text = f"; they do so at {round(share * count)} of the {count} offsets in a line at which the array can begin"
     return dataclasses.replace(
-        draft, severity=draft.severity.lowered(steps), message=f"{draft.message}{text}", score=draft.score * share
+        draft,
+        severity=draft.severity.lowered(steps_lost(share)),
+        message=f"{draft.message}{text}",
+        score=draft.score * share,
     )
 
 
