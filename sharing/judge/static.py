@@ -28,7 +28,6 @@ from sharing.model.profile import Actor, Heat
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span, by_threads
 from sharing.static import callgraph, correlate, flow, numbers
-from sharing.static.handedlocks import handed_locks
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
 from sharing.static.recordobjects import ReadPlaces, reached_records
@@ -168,10 +167,7 @@ def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -
     lines = (options.line_size, options.pair_size)
     passes = profiled.passes
     read = options.read_places
-    reached = None
-    if read is not None:
-        locks = handed_locks(passes.image, passes.calls, passes.knowledge)
-        reached = reached_records(passes.image, passes.calls, read, locks)
+    reached = reached_records(passes.image, passes.calls, passes.knowledge, read) if read is not None else None
     reading = Reading(options.read_records, reached)
     told = told_by(passes)
     found = [on_heap(profiled, rules, lines, reading, told)]

@@ -23,7 +23,9 @@ def handed_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> Table:
     made = image.calls[inside]
     made = made[(calls.mask[made["function"]] != 0) & ~calls.cold[made["function"]]]
     tables = (image.args, image.behind.args, image.behind.word_args)
-    known = set().union(*(zip(table["ip"].tolist(), table["arg"].tolist(), strict=True) for table in tables))
+    known: set[tuple[int, int]] = set()
+    for table in tables:
+        known.update(table[among(table["ip"], made["ip"])][["ip", "arg"]].tolist())
     by_callee: dict[int, list[int]] = {}
     for callee, arg in sorted(takers):
         by_callee.setdefault(callee, []).append(arg)

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.geometry import round_up
+from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import (
     ALLOCATED,
@@ -35,6 +36,7 @@ from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 from sharing.static.callees import function_at, functions_called
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
+from sharing.static.handedlocks import handed_locks
 from sharing.static.handedobjects import Told
 from sharing.static.heapimage import GAP, JoinedTypes, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
@@ -90,11 +92,13 @@ class Reached(msgspec.Struct, frozen=True):
         return name not in self.static or function in self.indirect
 
 
-def reached_records(image: Image, calls: CallGraph, read: ReadPlaces, locks: Table) -> Reached:
-    """What code that threads or main run reaches behind pointers; ``locks``: calls that are handed one, somewhere."""
+def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: ReadPlaces) -> Reached:
+    """What code that threads or main run reaches behind pointers."""
     sites = _followed(image, calls)
-    locks = locks[np.argsort(locks["ip"], kind="stable")][:MAX_INSTRUCTIONS]
-    places = read(np.unique(sites["ip"]), locks) if len(sites) else Places({})
+    locks, places = np.zeros(0, ARG_DTYPE), Places({})
+    if len(sites):  # none without debug information
+        locks = handed_locks(image, calls, knowledge)[:MAX_INSTRUCTIONS]
+        places = read(np.unique(sites["ip"]), locks)
     roots = {root.function for root in calls.roots}
     called = {*roots, *functions_called(image).tolist()}
     indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
