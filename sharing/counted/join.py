@@ -5,6 +5,7 @@ Owns which of them speak of the same thing, and what counts do to a finding that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -15,6 +16,9 @@ from sharing.counted.shareduse import NamedSpan, busy, limit_of, shared_use
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, Finding, Severity
 from sharing.model.plural import count
+from sharing.rules import LINE_RULES
+
+_OF_WHOLE_ARRAYS = frozenset(rule.id for rule in LINE_RULES if rule.per_object == 1)
 
 
 def join(
@@ -22,12 +26,12 @@ def join(
 ) -> tuple[list[Finding], dict[str, int]]:
     """All findings, each under the id that the code gives it, and how many were joined, lowered and added."""
     by_id = {f.id: f for f in counted}
-    used: set[str] = set()
+    used = {f.id for f in static} & by_id.keys()  # what has the very id is never taken for another one
     out: list[Finding] = []
     counts = {"counted_joined": 0, "counted_lowered": 0}
     for finding in static:
         match = by_id.get(finding.id)
-        if match is None or match.id in used:
+        if match is None:
             match = next((c for c in counted if c.id not in used and _same(finding, c)), None)
         if match is not None:
             used.add(match.id)
@@ -44,17 +48,29 @@ def join(
 
 
 def _same(static: Finding, counted: Finding) -> bool:
-    """The same line, two of the same objects (or the only one), and the same kind of trouble."""
+    """The same line, two of the same objects (or the only one), and the same kind of trouble.
+
+    Of a rule that speaks of an array as a whole, the same array: which member of its elements is named is the one that
+    is used most, which counts know better than code.
+    """
     if static.line.address != counted.line.address or static.line.size != counted.line.size:
         return False
     if (static.verdict in OF_SHARING) != (counted.verdict in OF_SHARING):
         return False
+    if static.rule == counted.rule and static.rule in _OF_WHOLE_ARRAYS:
+        return _array(static) == _array(counted)
     mine, theirs = _names(static), _names(counted)
     return len(mine & theirs) >= min(2, len(mine), len(theirs))
 
 
 def _names(finding: Finding) -> set[str]:
     return {p.full_name for p in finding.participants}
+
+
+def _array(finding: Finding) -> str:
+    """The array that its participant is a part of: ``server.slots`` of ``server.slots[0].hits``."""
+    one = finding.participants[0]
+    return ".".join((one.name, re.split(r"[\[+]", one.member)[0]))
 
 
 def _checked(finding: Finding, weighed: Weighed) -> Finding:

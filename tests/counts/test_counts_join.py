@@ -1,0 +1,65 @@
+"""One finding of the code and one of the counts about the same thing are one, under the id of the code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from linemate.options import AuditOptions
+from linemate.pipeline import audit
+from sharing.counted.join import join
+from sharing.counted.weigh import Weighed
+from sharing.model.finding import Confidence, Finding, LineRef, Participant, Severity, Verdict
+from tests.counts.conftest import Counted
+
+UNCOUNTED = cast(Weighed, SimpleNamespace(uncounted=lambda span: True))
+
+
+@pytest.mark.parametrize("flags", [("-g",), (), ("-s",)], ids=["debug", "symbols", "stripped"])
+def test_slots_whose_busiest_member_the_counts_know_better_stay_one_finding(
+    counted: Counted, flags: tuple[str, ...]
+) -> None:
+    run = counted("elements.c", *flags)
+    options = AuditOptions(str(run.binary), min_severity=Severity.NOTE)
+    code = [f for f in audit(options).findings if f.rule == "packed-thread-slots"]
+    ran = audit(replace(options, counts=(str(run.counts),))).findings
+    ran_slots = [f for f in ran if f.rule == "packed-thread-slots"]
+    assert [f.id for f in ran_slots] == [f.id for f in code]
+    assert [f.confidence for f in ran_slots] == [Confidence.COUNTED]
+    if flags == ("-g",):
+        assert [f.participants[0].full_name for f in (*code, *ran_slots)] == ["slots[0].seldom", "slots[0].often"]
+
+
+def _slots(identity: str, name: str, member: str, confidence: Confidence = Confidence.STATIC) -> Finding:
+    one = Participant(name, "0x4080", 8, ((0, 8),), "atomic", "", member=member)
+    verdict = Verdict.FALSE_SHARING
+    where = LineRef("0x4080", 64)
+    return Finding(identity, "packed-thread-slots", Severity.LOW, confidence, verdict, where, (one,), "", (), ())
+
+
+@pytest.mark.parametrize(
+    ("static", "counted", "one"),
+    [
+        (("slots", "[0].lines"), ("slots", "[0].words"), True),
+        (("server", "slots[0].lines"), ("server", "slots[0].words"), True),
+        (("bss+0x40", ""), ("bss+0x40", "+0x8"), True),
+        (("server", "slots[0].lines"), ("server", "spare[0].lines"), False),
+        (("slots", "[0].lines"), ("spare", "[0].lines"), False),
+        (("bss+0x40", ""), ("bss+0x48", ""), False),
+    ],
+)
+def test_one_array_is_one_finding_and_two_are_two(static: tuple[str, str], counted: tuple[str, str], one: bool) -> None:
+    findings, counts = join([_slots("a", *static)], [_slots("b", *counted, Confidence.COUNTED)], UNCOUNTED)
+    assert [f.id for f in findings] == (["a"] if one else ["a", "b"])
+    assert counts["counted_added"] == (not one)
+
+
+def test_what_has_the_very_id_is_not_taken_for_another_finding() -> None:
+    """An array whose two members the code names under two ids, the second of which the counts have."""
+    code = [_slots("a", "slots", "[0].lines"), _slots("b", "slots", "[0].words")]
+    ran = [_slots("b", "slots", "[0].words", Confidence.COUNTED)]
+    findings, _ = join(code, ran, UNCOUNTED)
+    assert [(f.id, f.confidence) for f in findings] == [("a", Confidence.STATIC), ("b", Confidence.COUNTED)]
