@@ -54,10 +54,11 @@ from sharing.rules.line.base import (
 from sharing.rules.meeting import said_at_most
 
 READ_ROLES = frozenset({Role.READ_MOSTLY, Role.CONSTANT})
+MOST_WRITERS = 8  # of a line, looked at: bounds the work on lines that many objects are on
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """1. the busiest written data of the line; 2. its readers-only neighbours; 3. grade by both."""
+    """1. the written data of the line; 2. the readers-only neighbours of each; 3. grade by both; 4. say the worst."""
     locks = {a.name for a in line.actors if a.is_lock}
     writers = [
         a
@@ -69,19 +70,14 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         and a.hot_on(line.address, line.end)
     ]
     writers.sort(key=lambda a: (not _surely_disturbs(a, line, ctx), -a.write_weight, a.name))
-    for writer in writers[:1]:
-        victims = [
-            (grade_pair(writer, v, ctx), pair_score(writer, v), v)
-            for v in line.actors
-            if Heat.HOT in (writer.write_heat, v.read_heat)
-            and v.role in READ_ROLES
-            and v.read_heat is not Heat.COLD
-            and meets(writer, v, line)
-            and can_collide(writer, v, ctx)
-        ]
-        if not victims:
-            continue
-        victims.sort(key=partial(_order, writer, ctx))
+    found = [(writer, victims) for writer in writers[:1] if (victims := _disturbed(writer, line, ctx))]
+    # Of several writers the one of which most can be said: the busiest may disturb nobody who does not write it, too.
+    for writer in writers[1:MOST_WRITERS]:
+        victims = _disturbed(writer, line, ctx)
+        if victims and _used_alone(writer, victims[0][2], line, ctx):
+            found.append((writer, victims))
+    found.sort(key=lambda pair: _most(pair[0], pair[1], ctx))
+    for writer, victims in found[:1]:
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
         yield Draft(
@@ -108,6 +104,26 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         )
 
 
+def _disturbed(writer: Actor, line: LineProfile, ctx: Context) -> list[tuple[Severity, float, Actor]]:
+    """The read-mostly data that one writer of the line disturbs, the worst first."""
+    victims = [
+        (grade_pair(writer, v, line, ctx), pair_score(writer, v), v)
+        for v in line.actors
+        if Heat.HOT in (writer.write_heat, v.read_heat)
+        and v.role in READ_ROLES
+        and v.read_heat is not Heat.COLD
+        and meets(writer, v, line)
+        and can_collide(writer, v, ctx)
+    ]
+    return sorted(victims, key=partial(_order, writer, ctx))
+
+
+def _most(writer: Actor, victims: list[tuple[Severity, float, Actor]], ctx: Context) -> tuple[int, int, bool]:
+    """Orders writers by what can be said of each and the worst of its victims, most first; of equals atomics first."""
+    severity, _, worst = victims[0]
+    return -said_at_most(severity, writer, worst, ctx), -severity.rank, writer.role is not Role.ATOMIC
+
+
 def _order(writer: Actor, ctx: Context, victim: tuple[Severity, float, Actor]) -> tuple[int, int, bool, float, str]:
     """The one that is named comes first: that of which most can be said with this writer, then the worst."""
     severity, score, other = victim
@@ -120,13 +136,14 @@ def _surely_disturbs(writer: Actor, line: LineProfile, ctx: Context) -> bool:
     return any(v.role in READ_ROLES and surely_meet(writer, v, ctx) for v in line.actors)
 
 
-def grade_pair(writer: Actor, victim: Actor, ctx: Context) -> Severity:
+def grade_pair(writer: Actor, victim: Actor, line: LineProfile, ctx: Context) -> Severity:
     """A reader that updates the neighbour as well gains nothing from a second line."""
     severity = grade(writer.write_heat, victim.read_heat)
     if not _read_apart(writer, victim, ctx):
         severity = severity.lowered(doubt(writer, victim, ctx, reading=True))
     told = False
-    if together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
+    alone = _used_alone(writer, victim, line, ctx)
+    if not alone and together(writer, victim, by_helpers=True) >= numbers.READERS_TOGETHER:
         others = {a.function for a in writer.writers if a.weight > 0} - victim.functions
         # Whoever changes an atomic in its own loop loses the line to the others before its next round.
         contended = writer.role is Role.ATOMIC and surely_meet(writer, victim, ctx)
@@ -168,6 +185,21 @@ def _read_apart(writer: Actor, victim: Actor, ctx: Context) -> bool:
         return False
     apart = victim.often.uses & ctx.thread_mask & ~writer.mask(writers=True)
     return ctx.concurrent(writer.often.sure_writes, apart)
+
+
+def _used_alone(writer: Actor, victim: Actor, line: LineProfile, ctx: Context) -> bool:
+    """Do threads that never use the neighbour use it often, while the own loop of another one writes the neighbour?
+
+    They would keep the line, however often the writer's thread, or a third one, uses both.  Those that write something
+    else of it often, under no lock that the writer holds, lose it to that: ``independent_writers`` speaks of them.
+    """
+    if writer.often is None or victim.often is None:
+        return False
+    taking = writer.mask()
+    for other in line.actors:
+        if other.often is not None and not other.guards & writer.guards:
+            taking |= other.often.writes
+    return ctx.concurrent(writer.often.sure_writes, victim.often.uses & ctx.thread_mask & ~taking)
 
 
 RULE = LineRule(
