@@ -36,6 +36,7 @@ from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
 
 if TYPE_CHECKING:  # of check alone
+    from sharing.model.image import Image
     from sharing.source.program import Program
 
 
@@ -122,6 +123,13 @@ class _Executables(msgspec.Struct):
         return any(function in r.often() for _, r in self.judged)
 
 
+def _program_target(part: Program, image: Image, line_size: int) -> Target:
+    """A program by the source that has its main, which stands for all of them, or by their folder or linked file."""
+    target = target_of(image, line_size)
+    named = any(part.units[one].path == image.path for one in part.members)
+    return msgspec.structs.replace(target, others=len(part.members) - 1) if named else target
+
+
 def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowledge, out: _Collected) -> _Executables:
     """Adds what is found on lines; of what is found in several executables, the most severe."""
     from linemate.source import images
@@ -138,7 +146,7 @@ def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowl
             known = found.get(finding.id)
             if known is None or finding.severity.rank > known.severity.rank:
                 found[finding.id] = finding
-        out.targets.append(target_of(image, size))
+        out.targets.append(_program_target(part, image, size))
         out.hidden += result.hidden
         out.incomplete |= result.threads_unknown
         add_counts(out.counts, counts_of(image, result))

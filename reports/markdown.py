@@ -14,7 +14,7 @@ from reports.escape import byte_ranges, name_list, shorten, visible, visible_blo
 from reports.locations import access_rows, line_name, picture_title, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.wording import accesses, facts, tally, target_name, target_text, terms
+from reports.wording import accesses, facts, tally, target_text, target_title, terms
 from reports.worstfiles import SHOWN, FileRow, worst_files
 from sharing.model import Finding, Remedy, Report
 from sharing.model.finding import UNDECIDED
@@ -121,7 +121,9 @@ def _files(files: Sequence[FileRow]) -> str:
 
 def _foot(report: Report) -> list[str]:
     """What was analysed and what was not, folded; notes of an incomplete run in the open, since they explain it."""
-    targets = [f"- {code(target_name(target))}: {prose(target_text(target))}" for target in report.targets[:ROWS_SHOWN]]
+    targets = [
+        f"- {code(target_title(target))}: {prose(target_text(target))}" for target in report.targets[:ROWS_SHOWN]
+    ]
     if len(report.targets) > ROWS_SHOWN:
         targets.append(f"- and {len(report.targets) - ROWS_SHOWN:,} more")
     blocks = ["\n".join(targets)] if targets else []

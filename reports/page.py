@@ -16,7 +16,7 @@ from reports.htmltemplate import render_page
 from reports.locations import access_rows, finding_title, picture_title, position, relative
 from reports.options import RenderOptions
 from reports.order import worst_first
-from reports.wording import accesses, facts, tally, target_name, target_text, terms
+from reports.wording import accesses, facts, tally, target_text, target_title, terms
 from sharing.model import Finding, LinePicture, Remedy, Report
 from sharing.model.finding import Confidence, Severity
 from sharing.model.memorymap import MemoryMap
@@ -56,7 +56,7 @@ def render(report: Report, options: RenderOptions) -> str:
             "rules": {rule.id: rule.help_markdown.strip() for rule in options.rules if rule.id in met},
             "maps": [_map(drawn, options.source_root) for drawn in options.maps],
         },
-        targets=[(visible(target_name(target)), visible(target_text(target))) for target in report.targets],
+        targets=[(visible(target_title(target)), visible(target_text(target))) for target in report.targets],
         targets_shown=TARGETS_SHOWN,
         tally=visible(tally(report)),
         weighed=_weighed(report),

@@ -24,7 +24,7 @@ from reports.styled import (
     picture_rows,
     wrapped,
 )
-from reports.wording import accesses, facts, tally, target_name, target_text, terms
+from reports.wording import accesses, facts, tally, target_name, target_text, target_title, terms
 from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
 from sharing.model.plural import count
 
@@ -88,7 +88,7 @@ def _passed(report: Report, options: RenderOptions) -> str:
 
 def target_lines(target: Target, width: int) -> Iterator[Line]:
     """What was analysed: the file, and below it what kind of file that is."""
-    yield [(visible(target_name(target)), "bold")]
+    yield [(visible(target_title(target)), "bold")]
     yield from wrapped(visible(target_text(target)), width, INDENT)
 
 

@@ -21,6 +21,12 @@ def target_name(target: Target) -> str:
     return f"{target.path}({target.member})" if target.member else target.path
 
 
+def target_title(target: Target) -> str:
+    """The name, and how many sources it stands for besides itself: ``main.c and 2 more sources``."""
+    more = f" and {count(target.others, 'more source')}" if target.others else ""
+    return f"{target_name(target)}{more}"
+
+
 def target_text(target: Target) -> str:
     """Architecture, kind, line size and debug information in one line."""
     parts = [f"{target.arch} {target.kind}".strip(), f"{target.line_size}-byte lines"]

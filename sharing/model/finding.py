@@ -235,8 +235,8 @@ class Finding(msgspec.Struct, frozen=True):
 NO_ARCHITECTURE = "unknown"  # of what was read from a listing or a linker's map, in place of a file
 
 
-class Target(msgspec.Struct, frozen=True):
-    """What was analysed."""
+class Target(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was analysed.  ``others`` are the sources of a program besides ``path``, where that is one of several."""
 
     path: str
     member: str
@@ -245,6 +245,7 @@ class Target(msgspec.Struct, frozen=True):
     build_id: str
     line_size: int
     debug: str
+    others: int = 0
 
 
 NAMES = "names: "  # how a note begins that says where the names of a file are: reports show it first

@@ -107,3 +107,16 @@ def test_it_is_asked_for_by_how_bad_it_were(run: Run, project: Project, base: st
     project.write({"limits.cc": "unsigned long limit_depth;\n" + LIMITS})
     assert len(undecided(run, base, "--min-severity", "medium")) == 1
     assert undecided(run, base, "--min-severity", "critical") == []
+
+
+@pytest.mark.usefixtures("base")
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [((), "queue.cc and 2 more sources"), (("queue.cc",), "queue.cc"), (("limits.cc", "parts.cc"), "")],
+)
+def test_the_heading_counts_the_sources_besides_the_one_that_it_names(
+    run: Run, asked: tuple[str, ...], named: str
+) -> None:
+    heading = run("check", *asked, "--min-severity", "note").out.splitlines()[0]
+    assert heading.rpartition("/")[2] == named if named else "source" not in heading
+    assert (f"{named}`" if named else "") in run("check", *asked, "--format", "markdown").out
