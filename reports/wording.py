@@ -76,8 +76,11 @@ def tally(report: Report) -> str:
         parts.insert(0, broken)
     if report.baseline:
         # Milder ones are not counted: that there was nothing would be wrong.
-        known = count(report.known, "finding") if report.known else "none from --min-severity on"
-        parts.append(f"{known} {'were' if report.known > 1 else 'was'} there before ({report.baseline})")
+        if report.known:
+            were = "were" if report.known > 1 else "was"
+            parts.append(f"{count(report.known, 'finding')} {were} there before ({report.baseline})")
+        else:
+            parts.append(f"there were none before ({report.baseline}), not counting any below --min-severity")
     if report.hidden:
         parts.append(f"{report.hidden:,} more below --min-severity or --min-confidence")
     if report.suppressed:

@@ -42,12 +42,19 @@ def test_a_clean_check_is_one_visible_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
-    [(2, "2 findings were there"), (1, "1 finding was there"), (0, "none from --min-severity on was there")],
+    ("known", "said", "behind"),
+    [
+        (2, "2 findings were there before", ""),
+        (1, "1 finding was there before", ""),
+        (0, "there were none before", ", not counting any below --min-severity"),
+    ],
 )
-def test_what_was_there_before_is_counted_from_the_severity_that_was_asked_for(known: int, said: str) -> None:
+def test_what_was_there_before_is_counted_from_the_severity_that_was_asked_for(
+    known: int, said: str, behind: str
+) -> None:
     clean = msgspec.structs.replace(CHECKED, findings=(), known=known)
-    assert f"; {said} before (main at 3f2a9c0d1122)" in comment(clean).splitlines()[0]
+    expected = f"### linemate: no new findings; {said} (main at 3f2a9c0d1122){behind}"
+    assert comment(clean).splitlines()[0] == expected
 
 
 def test_the_picture_is_shown_and_the_details_are_folded() -> None:
