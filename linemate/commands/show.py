@@ -23,7 +23,8 @@ from sharing.model.finding import Report
 @common.output_option
 @grouped(document=DocumentOptions)
 def command(ids: tuple[str, ...], saved: str | None, document: DocumentOptions) -> int:
-    """Show findings with all that is known of them.  ID is a finding's, its beginning, or the digits at its end.
+    """Show findings with all that is known of them.  ID is a finding's, its beginning, or all ten digits
+    behind its last dash.
 
     Without --in the last of the kept reports that has all of them is meant, and named if it is not the last of all.
     """

@@ -168,8 +168,8 @@ def command(
 ) -> int:
     """Turn findings of a check into edits, as a unified diff on standard output.
 
-    ID is a finding's, as check prints it, its beginning, or the digits at its end; SOURCE limits the check.
-    FLAGS after -- compile the SOURCEs where there is no compile database.
+    ID is a finding's, as check prints it, its beginning, or all ten digits behind its last dash; SOURCE limits
+    the check.  FLAGS after -- compile the SOURCEs where there is no compile database.
     """
     from linemate.checking.run import facts_request, judged_line_size
     from linemate.fixing.journal import recover

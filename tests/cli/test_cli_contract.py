@@ -33,6 +33,11 @@ def test_help_of_a_command_is_what_the_command_says(run: Run, name: str) -> None
     assert run("help", name).out == run(name, "--help").out != ""
 
 
+@pytest.mark.parametrize("name", ["show", "fix"])
+def test_help_says_how_much_of_an_id_finds_it(run: Run, name: str) -> None:
+    assert "all ten digits behind its last dash" in " ".join(run(name, "--help").out.split())
+
+
 def test_help_alone_lists_the_commands(run: Run) -> None:
     assert run("help").out == run("--help").out
 
