@@ -49,7 +49,11 @@ has rustc|rustc
 has strace|strace
 '
 
-say() { printf 'linemate: %s\n' "$*" >&2; }
+said=
+say() {
+  said=yes
+  printf 'linemate: %s\n' "$*" >&2
+}
 has() { command -v "$1" >/dev/null 2>&1; }
 
 fail() {
@@ -209,5 +213,7 @@ set_up() {
     ensure_environment "$root/.venv/.run-ready" requirements.txt requirements-build.txt
   fi
   ensure_native
+  # What the command itself says, on either stream, begins apart from this.
+  [ -z "$said" ] || printf '\n' >&2
   exec 9>&-
 }

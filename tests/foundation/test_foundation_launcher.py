@@ -112,7 +112,7 @@ def test_the_version_needs_no_library(repository: Path) -> None:
 def test_the_first_start_sets_up_and_runs(checkout: Checkout) -> None:
     done = checkout.start("audit", "a file", "--json")
     assert (done.returncode, done.stdout) == (0, "ran audit a file --json\n")
-    assert "build the native tools" in done.stderr
+    assert done.stderr.endswith("linemate: build the native tools …\n\n"), "a blank line before what the command says"
     calls = checkout.calls()
     assert any("pip install" in call and call.endswith("/requirements-build.txt") for call in calls)
     assert any("--build" in call for call in calls)
