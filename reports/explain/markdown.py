@@ -86,7 +86,7 @@ def _functions(mates: LineMates) -> str:
     if not mates.functions:
         return ""
     shown = [code(shorten(visible(name), NAME_WIDTH)) for name in mates.functions[:4]]
-    return "; touched by " + named(shown, 4, max(len(mates.functions), mates.users))
+    return "; used by the functions " + named(shown, 4, max(len(mates.functions), mates.users))
 
 
 def _details(comparison: Comparison) -> list[list[str]]:

@@ -201,7 +201,7 @@ def _pairs(lead: str, pairs: Sequence[LineMates], total: int, width: int) -> Ite
         yield from wrapped(f"{lead}: {visible(wording.pair(mates))}", width, INDENT, hang=len(lead) + 2)
         if mates.functions:
             functions = name_list(mates.functions, FUNCTIONS_SHOWN, NAME_WIDTH, mates.users)
-            yield from wrapped(f"touched by {functions}", width, INDENT + " " * (len(lead) + 2))
+            yield from wrapped(f"used by the functions {functions}", width, INDENT + " " * (len(lead) + 2))
     if more := len(pairs) - min(len(told), PAIRS_SHOWN):
         yield [(f"{INDENT}and {wording.more_pairs(more, len(pairs), total)}", "dim")]
 

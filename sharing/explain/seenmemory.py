@@ -61,7 +61,7 @@ def _cause(found: Disturbed, totals: tuple[Totals, Totals], new: Run, relaid: st
     if found.before is not None:
         before = f"in the old build {_share(found.before, totals[0])}"
     what = f"threads take {whom} from each other, {_share(seen, totals[1])}, {before}"
-    functions = f"touched by {', '.join(seen.functions)}"
+    functions = f"used by the functions {', '.join(seen.functions)}"
     return Cause(
         kind=CauseKind.LAYOUT,
         confidence=seen.sight.confidence,

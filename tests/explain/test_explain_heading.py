@@ -160,7 +160,7 @@ def test_pairs_and_functions_that_no_list_has_are_counted(total: int, said: str)
     found = msgspec.structs.replace(made, causes=(cause,), coverage=Coverage(counts, ()))
     text = EXPLAIN_EMITTERS["text"].render(found, RenderOptions(width=200))
     assert [line.strip() for line in text.splitlines() if "more pairs" in line] == [said]
-    assert "touched by a, b, c, d and 36 more" in text
+    assert "used by the functions a, b, c, d and 36 more" in text
     markdown = EXPLAIN_EMITTERS["markdown"].render(found)
     assert ("and 2 more pairs, of 7,416 in all" in markdown) == (total > 8)
     assert "and 36 more" in markdown

@@ -59,7 +59,7 @@ def test_the_sentence_names_cause_distance_and_pair(table_cache: BuildTableCache
     text = explained(table_cache(), table_cache(*SLOW)).causes[0].summary
     assert "`buf` (added, +208 bytes, src/sys_vars.cc:64) and +16 bytes of padding moved 7 variables by 0xe0" in text
     assert "`LOCK_open.m_mutex` and `unused_tables.first` now share line 0x" in text
-    assert "both are touched by `tc_release_table`" in text
+    assert "the function `tc_release_table` uses both variables" in text
 
 
 def test_slow_to_padded_is_an_improvement_of_the_layout(table_cache: BuildTableCache, explained: Explain) -> None:

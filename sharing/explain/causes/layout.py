@@ -360,9 +360,9 @@ def _sentence(
         parts += in_one_build(builds, lead, pairs, improves=improves)
     parts.append(f"{quoted(mates.first)} and {quoted(mates.second)} {verb} line {mates.line}")
     if mates.functions and lead.together:
-        parts.append(f"both are touched by {quoted(mates.functions[0])}")
+        parts.append(f"the function {quoted(mates.functions[0])} uses both variables")
     elif mates.functions:
-        parts.append(f"they are touched by {', '.join(map(quoted, mates.functions[:3]))}")
+        parts.append(f"functions that use one of them: {', '.join(map(quoted, mates.functions[:3]))}")
     return "; ".join(parts)
 
 
