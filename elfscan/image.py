@@ -206,8 +206,8 @@ def _start_access(
 ) -> AccessScan:
     from elfscan.code.accessscan import known_callees, start_access
 
-    # Where debug information says what is behind pointers.
-    elsewhere = debug is not None and debug.found and kind in _PROGRAMS and code.bytes <= MAX_FOLLOWED_BYTES
+    told = debug is not None and debug.found and code.bytes <= MAX_FOLLOWED_BYTES  # what is behind pointers
+    elsewhere = told and kind in (*_PROGRAMS, ImageKind.SHARED)  # whose records threads may share
     known, labels = known_callees(callees, _perhaps_endings(program, code)), jump_labels(program, kind)
     return start_access(program, code.table, known, labels, starter, elsewhere=elsewhere, stored=code.stored)
 

@@ -205,3 +205,40 @@ def test_what_direct_calls_do_to_a_variable_is_said_once_and_of_the_variable(tmp
         tmp_path, direct, "-g", "-O0", **THROUGH_TABLE | {"CALL": "if (add(&sum, i) == sum.weight) break"}
     )
     assert finding.participants[0].name.startswith("sum")
+
+
+# A library's own thread writes out what its callers have put into a ring.
+LIBRARY = """
+struct Ring { unsigned long slots[64]; PLAIN; std::atomic<unsigned long> written{0}; BETWEEN
+              std::atomic<bool> stop{false}; unsigned long chain = 0; std::thread thread; };
+static void write_out(Ring *ring) {
+  unsigned long at = 0;
+  while (!ring->stop.load()) {
+    if (ring->next.load() == at) continue;
+    ring->chain = ring->chain * 31 + ring->slots[at++ % 64];
+    ring->written.store(at);
+  }
+}
+extern "C" Ring *ring_open() { auto ring = new Ring; ring->thread = std::thread(write_out, ring); return ring; }
+extern "C" void ring_put(Ring *ring, unsigned long value) {
+  unsigned long at = ring->next.fetch_add(1);
+  while (at - ring->written.load() >= 64) { }
+  ring->slots[at % 64] = value;
+}
+"""
+RING = {"PLAIN": "alignas(64) std::atomic<unsigned long> next{0}", "BETWEEN": ""}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_record_of_a_library_with_a_thread_of_its_own(tmp_path: Path, compiler: str) -> None:
+    said = found(tmp_path, LIBRARY, "-g", "-O2", "-shared", "-fPIC", compiler=compiler, **RING)
+    (finding,) = said
+    assert finding.severity is Severity.LOW, "how often callers come is not known"
+    assert "next" in members(finding)
+    assert members(finding) & {"written", "chain"}
+
+
+def test_not_of_a_library_where_the_two_are_a_line_apart(tmp_path: Path) -> None:
+    apart = {"PLAIN": RING["PLAIN"] + "; char apart[64]", "BETWEEN": "char after[64];"}
+    said = found(tmp_path, LIBRARY, "-g", "-O2", "-shared", "-fPIC", **apart)
+    assert not [one for one in said if "next" in members(one)]
