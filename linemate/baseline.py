@@ -83,6 +83,12 @@ def _one_per_object(findings: list[Finding]) -> list[Finding]:
     return kept
 
 
+def without_new(report: Report, known: Mapping[str, Severity], least: Severity) -> Report:
+    """The report without what ``only_new`` shows of it, or what goes with that."""
+    kept = (f for f in report.findings if f.severity.rank < least.rank or not _is_new(f, known))
+    return msgspec.structs.replace(report, findings=tuple(kept))
+
+
 def without_improved(report: Report, before: Report) -> Report:
     """The report without findings about a pair of which a worse one was said before: it got better.
 

@@ -211,9 +211,9 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             )
             before, old = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
-        moved = () if built else _moved_by_others(report, program, old, least)
         known = baseline.known_findings(before)
         known = {**baseline.renamed_findings(report, before), **known}
+        moved = () if built else _moved_by_others(baseline.without_new(report, known, least), program, old, least)
         report = baseline.without_improved(report, before)
         every = options.every_pair
         compared = baseline.only_new(report, known, what, least, every_pair=every)

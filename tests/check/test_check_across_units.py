@@ -120,3 +120,41 @@ def test_the_heading_counts_the_sources_besides_the_one_that_it_names(
     heading = run("check", *asked, "--min-severity", "note").out.splitlines()[0]
     assert heading.rpartition("/")[2] == named if named else "source" not in heading
     assert (f"{named}`" if named else "") in run("check", *asked, "--format", "markdown").out
+
+
+UNWRAPPED = """#include <pthread.h>
+#include "stats.h"
+static COUNTER hits, misses;
+static void *hitter(void *p) { for (;;) atomic_fetch_add(&hits MEMBER, 1); return p; }
+static void *misser(void *p) { for (;;) atomic_fetch_add(&misses MEMBER, 1); return p; }
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, hitter, 0);
+  pthread_create(&b, 0, misser, 0);
+  pthread_join(a, 0);
+  pthread_join(b, 0);
+}
+"""
+WRAPPED_H = """#include <stdatomic.h>
+struct line { _Alignas(64) atomic_long n; };
+#define COUNTER struct line
+#define MEMBER .n
+extern COUNTER drops;
+"""
+PLAIN_H = """#include <stdatomic.h>
+#define COUNTER atomic_long
+#define MEMBER
+extern COUNTER drops;
+"""
+DROPS_C = '#include "stats.h"\nCOUNTER drops;\n'
+
+
+@pytest.mark.parametrize(("before", "open_pairs"), [(WRAPPED_H, 0), (PLAIN_H, 1)], ids=["new", "known"])
+def test_a_pair_that_is_new_is_not_left_open_as_well(run: Run, project: Project, before: str, open_pairs: int) -> None:
+    need_analyzer("gcc")
+    commit = project.commit({"main.c": UNWRAPPED, "stats.c": DROPS_C, "stats.h": before})
+    project.database("main.c", "stats.c", flags=("-O2", "-pthread"))
+    project.write({"stats.h": PLAIN_H, "stats.c": DROPS_C + "long limits[2];\n"})
+    report = json.loads(run("check", "--base", commit, "--format", "json").out)
+    assert [f["severity"] for f in report["findings"]] == ["high"] * (1 - open_pairs)
+    assert len([note for note in report["coverage"]["notes"] if note.startswith("undecided: ")]) == open_pairs
