@@ -231,3 +231,75 @@ def test_what_a_function_stores_to_its_new_object_is_marked(tmp_path: Path) -> N
         "~object": [(0, True)],
         "set": [(8, False)],
     }
+
+
+NEVER = 80  # the least chance that is told
+
+
+@pytest.mark.parametrize(
+    ("declared", "condition", "elsewhere", "never"),
+    [
+        ("static int debug;", "debug", "", True),
+        ("static int debug;", "debug && x", "", True),
+        ("static int debug;", "x && unlikely(debug)", "", True),
+        ("static int level = 1;", "level > 2", "", True),
+        ("static int level = 1;", "level == 2", "", True),
+        ("static unsigned flags = 4;", "flags & 3", "", True),
+        ("static int quiet = 1;", "!quiet", "", True),
+        ("const int debug = 0;", "debug", "", True),
+        ("static const int debug = 0;", "debug", "int g(void) { return sizeof debug; }", True),
+        ("", "of_function()", "", False),
+        # Known to be so: the way is the usual one.
+        ("static int level = 3;", "level > 2", "", False),
+        # Somebody changes it, or may.
+        ("static int debug;", "debug", "void g(void) { debug = 1; }", False),
+        ("static int debug;", "debug", "void g(void) { debug++; }", False),
+        ("static int debug;", "debug", "int *g(int y, int *p) { return y ? &debug : p; }", False),
+        ("static int debug;", "debug", "struct option { int *flag; } options[] = {{&debug}};", False),
+        ("static int debug;", "debug", 'void g(void) { __asm__("" : "=m"(debug)); }', False),
+        ("static volatile int debug;", "debug", "", False),
+        ("static int debug __attribute__((used));", "debug", "", False),
+        ('static int debug __attribute__((section(".settings")));', "debug", "", False),
+        ("int debug;", "debug", "", False),
+        ("extern int debug;", "debug", "", False),
+        ("extern const int debug;", "debug", "", False),
+        # What it begins with is no number, or is compared with what is none.
+        ("static int level = 1;", "level > x", "", False),
+        ("static unsigned level = 1;", "level > -1", "", False),
+    ],
+)
+def test_a_variable_that_nothing_changes_decides_what_never_runs(
+    tmp_path: Path, declared: str, condition: str, elsewhere: str, never: bool
+) -> None:
+    text = f"""
+    #define unlikely(e) __builtin_expect(!!(e), 0)
+    int of_function(void);
+    long counted, after;
+    {declared}
+    {elsewhere}
+    void f(int x) {{ for (int i = 0; i < x; i++) {{ if ({condition}) counted++; after++; }} }}
+    """
+    rarity = column(read(tmp_path, text), "f", 13)
+    # Of a constant, Clang leaves out what never runs itself.
+    assert (rarity.get("counted", NEVER) >= NEVER) == never
+    assert rarity["after"] <= 1
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "struct A { int *p = &debug; };",
+        "void g(int *p = &debug);",
+        "template <int *P> struct T { void set() { *P = 1; } }; void g() { T<&debug>().set(); }",
+        "struct A { int &r; A() : r(debug) {} };",
+        "void g(int n) { int other; (n ? debug : other) = 1; }",
+        "void g() { auto set = [&x = debug] { x = 2; }; set(); }",
+        "template <class T> void g(T x) { debug = x; }",
+        "int &g() { return debug; }",
+    ],
+)
+def test_whatever_names_it_but_to_load_its_value_may_change_it(tmp_path: Path, changed: str) -> None:
+    source = tmp_path / "unit.cpp"
+    for text, never in ((changed, False), ("", True)):
+        source.write_text(f"static int debug; {text} long counted; void f() {{ if (debug) counted++; }}")
+        assert (column(read_unit(source, ["-std=c++17"]), "f", 13)["counted"] >= NEVER) == never

@@ -20,7 +20,7 @@ namespace linemate {
 Body::Body(UnitBuilder &Unit, Callees &Known, const Scan &Seen,
            const FunctionDecl *Function, const CFG &Graph, FunctionFacts &Out)
     : Unit(Unit), Context(Unit.context()), Known(Known), Seen(Seen),
-      Function(Function), Graph(Graph), Blocks(Graph, Context),
+      Function(Function), Graph(Graph), Blocks(Graph, Context, Known.fixed()),
       At(Context, Function, &Seen, &Known.elements()), Out(Out) {}
 
 void Body::run() {

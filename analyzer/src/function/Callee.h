@@ -11,6 +11,7 @@
 #define LINEMATE_ANALYZER_FUNCTION_CALLEE_H
 
 #include "Chosen.h"
+#include "Fixed.h"
 #include "Location.h"
 #include "UnitBuilder.h"
 
@@ -44,8 +45,11 @@ struct Callee {
 class Callees {
 public:
   explicit Callees(UnitBuilder &Unit)
-      : Unit(Unit), Elements(Unit.knowledge()) {}
+      : Unit(Unit), Fixed(fixedValues(Unit.context())),
+        Elements(Unit.knowledge()) {}
 
+  /// What variables of the unit always are.
+  const FixedValues &fixed() const { return Fixed; }
   /// What functions return elements of.
   Accessors &elements() { return Elements; }
   /// What members that are pointers to functions are given in this unit.
@@ -72,6 +76,7 @@ private:
     const Guard *Holds = nullptr;
   };
   UnitBuilder &Unit;
+  FixedValues Fixed;
   Accessors Elements;
   MemberFunctions Members;
   llvm::DenseMap<const clang::FunctionDecl *, std::unique_ptr<Callee>> Known;

@@ -98,8 +98,10 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 
 } // namespace
 
-Shape::Shape(const CFG &Graph, const ASTContext &Context)
-    : Graph(Graph), Context(Context), Expected(expectedOperands(Graph)) {
+Shape::Shape(const CFG &Graph, const ASTContext &Context,
+             const FixedValues &Fixed)
+    : Graph(Graph), Context(Context), Expected(expectedOperands(Graph)),
+      Fixed(Fixed) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
   if (!BackEdges.empty())
@@ -234,6 +236,16 @@ bool Shape::entersLoop(const CFGBlock *To, unsigned Depth) const {
   return false;
 }
 
+/// Does a branch always take its first way, or never?  Of a loop's own test
+/// that says less: what it would be for it to run is another guess.
+std::optional<bool> Shape::always(const CFGBlock &B) const {
+  const Stmt *Terminator = B.getTerminatorStmt();
+  if (!isa_and_nonnull<IfStmt, BinaryOperator, ConditionalOperator>(Terminator))
+    return std::nullopt;
+  const Expr *Condition = B.getLastCondition();
+  return Condition ? decided(Condition, Fixed) : std::nullopt;
+}
+
 /// The chance of the first of two ways that stay in the same loops.
 float Shape::chanceOfFirst(const CFGBlock &B) const {
   const CFGBlock *First = B.succ_begin()->getReachableBlock();
@@ -273,7 +285,9 @@ void Shape::estimate() {
       float Guess = chanceOfFirst(*B);
       bool Strong =
           Dies || Guess <= UnlikelyChance || Guess >= 1 - UnlikelyChance;
-      if (Stays == 2 || Leaves == 2 || (Strong && !Depth) || Dies)
+      if (std::optional<bool> Always = always(*B))
+        First = *Always ? 1 : 0;
+      else if (Stays == 2 || Leaves == 2 || (Strong && !Depth) || Dies)
         First = Guess;
       // A loop that has another exit seldom ends with a call that failed.
       const CFGBlock *To = B->succ_begin()->getReachableBlock();

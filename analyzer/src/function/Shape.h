@@ -10,12 +10,14 @@
 #define LINEMATE_ANALYZER_FUNCTION_SHAPE_H
 
 #include "Chance.h"
+#include "Fixed.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/Analysis/CFG.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace linemate {
@@ -39,7 +41,8 @@ using LoopExits = llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned>;
 
 class Shape {
 public:
-  Shape(const clang::CFG &Graph, const clang::ASTContext &Context);
+  Shape(const clang::CFG &Graph, const clang::ASTContext &Context,
+        const FixedValues &Fixed);
 
   const BlockShape &operator[](unsigned BlockId) const {
     return Blocks[BlockId];
@@ -51,6 +54,7 @@ private:
   const clang::CFG &Graph;
   const clang::ASTContext &Context;
   Expectations Expected;
+  const FixedValues &Fixed;
   std::vector<BlockShape> Blocks;
   std::vector<const clang::CFGBlock *> Sorted;
   std::vector<std::pair<unsigned, unsigned>> BackEdges; ///< header, source
@@ -65,6 +69,7 @@ private:
   void findDoomed();
   void estimate();
   bool entersLoop(const clang::CFGBlock *To, unsigned Depth) const;
+  std::optional<bool> always(const clang::CFGBlock &B) const;
   float chanceOfFirst(const clang::CFGBlock &B) const;
 };
 
