@@ -61,7 +61,11 @@ class Program:
 
     def needed(self) -> tuple[str, ...]:
         """DT_NEEDED: the libraries that the loader maps with this image."""
-        offsets = self.elf.dynamic.get(c.DT_NEEDED, [])
+        return self.dynamic_strings(c.DT_NEEDED)
+
+    def dynamic_strings(self, tag: int) -> tuple[str, ...]:
+        """What the dynamic segment's entries with a tag name."""
+        offsets = self.elf.dynamic.get(tag, [])
         strings = self.elf.dynamic.get(c.DT_STRTAB)
         if not offsets or not strings:
             return ()

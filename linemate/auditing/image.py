@@ -25,6 +25,7 @@ from sharing.model.finding import Finding, Severity, Target
 from sharing.model.image import Image
 from sharing.model.memorymap import SampledMapLine
 from sharing.static import behindpointers
+from sharing.static.roots import Elsewhere
 
 if TYPE_CHECKING:
     from linemate.sampled.reading import Profiles
@@ -99,7 +100,8 @@ def audit_image(
         read_records=functools.partial(read_records, image, options.debug_file),
         read_places=functools.partial(read_places, image) if len(image.behind.elsewhere) else None,
     )
-    passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads)
+    look = functools.partial(_starts_elsewhere, knowledge)
+    passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads, look_elsewhere=look)
     result = judge_passes(passes, how)
     if runs.executions is not None:
         result = _with_counts(runs.executions, passes, result, how, counts, notes)
@@ -142,6 +144,13 @@ def audit_image(
     if on_image is not None:
         on_image(passes, audited)
     return audited
+
+
+def _starts_elsewhere(knowledge: Knowledge, image: Image) -> Elsewhere:
+    """As of ``starts_elsewhere``, which few images ask for."""
+    from linemate.auditing.neededlibraries import starts_elsewhere
+
+    return starts_elsewhere(image, knowledge)
 
 
 def _with_counts(

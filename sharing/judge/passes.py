@@ -29,6 +29,7 @@ from sharing.static.ownwords import own_names, with_own_elements
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
+from sharing.static.roots import LookElsewhere
 from sharing.static.runtimecode import without_runtime
 from sharing.static.spinlocks import SpinLocks, spin_locks
 from sharing.static.startloops import with_rare_starts
@@ -89,7 +90,14 @@ class Profiled(msgspec.Struct, frozen=True):
         )
 
 
-def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume_threads: bool = False) -> Passes:
+def run_passes(
+    image: Image,
+    knowledge: Knowledge,
+    demangle: Demangle,
+    *,
+    assume_threads: bool = False,
+    look_elsewhere: LookElsewhere | None = None,
+) -> Passes:
     """Threads and frequencies, lock calls, all accesses, recovered objects, attribution.
 
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
@@ -98,7 +106,7 @@ def run_passes(image: Image, knowledge: Knowledge, demangle: Demangle, *, assume
     image = with_start_records(with_start_objects(without_tls(image)), knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))
     image = with_rare_starts(with_rarity(image), knowledge)
-    calls = callgraph.build(image, knowledge, assume_threads=assume_threads)
+    calls = callgraph.build(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     image = with_own_elements(image, calls)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))

@@ -24,7 +24,7 @@ from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.librarycode import library_code
 from sharing.static.phases import OrderedCalls, Phases, find_phases
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
-from sharing.static.roots import LIBRARIES, ThreadStructure, flagged, thread_structure
+from sharing.static.roots import LIBRARIES, LookElsewhere, ThreadStructure, flagged, thread_structure
 from sharing.static.starts import Root
 from sharing.static.stretches import Stretches, find_stretches
 from sharing.static.waves import find_waves
@@ -98,7 +98,9 @@ def kinds_apart(calls: CallGraph) -> Callable[[int, int], bool]:
     return replace(calls, meets=others).concurrent
 
 
-def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -> CallGraph:
+def build(
+    image: Image, knowledge: Knowledge, *, assume_threads: bool = False, look_elsewhere: LookElsewhere | None = None
+) -> CallGraph:
     """Frequencies and thread reach of every function; ``assume_threads`` as of ``thread_structure``.
 
     1. edges from calls, callbacks and pointers; 2. roots from thread creation, main, exports; 3. reach of the roots;
@@ -108,7 +110,7 @@ def build(image: Image, knowledge: Knowledge, *, assume_threads: bool = False) -
     calls = [image.calls, callback_calls(image, knowledge), resolved_calls(image, kept)]
     edges = edges_of(image, np.concatenate(calls))
     factor = coldness(image, knowledge)
-    threads = thread_structure(image, knowledge, assume_threads=assume_threads)
+    threads = thread_structure(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     own = whole_work(image, edges, threads.roots)
     factor = without_names(factor, image, own)
     ways = _ways_in(image, threads)

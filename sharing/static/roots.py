@@ -7,6 +7,7 @@ start threads are ``starts``'s, what the threads reach ``callgraph``'s.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
@@ -38,13 +39,26 @@ class ThreadStructure(msgspec.Struct, frozen=True):
     unknown: str = ""
 
 
+class Elsewhere(msgspec.Struct, frozen=True):
+    """What other files do with functions that a program hands them, in words: ``starts`` what speaks for threads;
+    ``missing`` libraries that are handed some and were not found."""
+
+    starts: str = ""
+    missing: str = ""
+
+
+LookElsewhere = Callable[[Image], Elsewhere]
+
+
 def flagged(image: Image, flags: int) -> Bools:
     """Functions with one of these flags."""
     result: Bools = (image.functions["flags"] & flags) != 0
     return result
 
 
-def thread_structure(image: Image, knowledge: Knowledge, *, assume_threads: bool) -> ThreadStructure:
+def thread_structure(
+    image: Image, knowledge: Knowledge, *, assume_threads: bool, look_elsewhere: LookElsewhere | None = None
+) -> ThreadStructure:
     """``assume_threads``: where no start of a thread is seen, functions that may be entered run on several."""
     if image.kind in LIBRARIES:
         return _of_library(image, knowledge)
@@ -62,10 +76,14 @@ def thread_structure(image: Image, knowledge: Knowledge, *, assume_threads: bool
         base = _ways_in(image, FunctionFlag.ADDRESS_TAKEN | FunctionFlag.EXPORTED)
         how = f"assumed: {anybody.name} may run on several threads at once"
         return ThreadStructure([*roots, anybody], base, how, True)
-    unknown = _unknown(image, creators, entries)
+    elsewhere, unknown = Elsewhere(), _unknown(image, creators, entries)
+    if not unknown and look_elsewhere is not None:
+        elsewhere = look_elsewhere(image)
+        unknown = elsewhere.starts
     if not unknown:
         loaded = loads_code(image)
         but = f"; what it loads (dlopen: {loaded}) may, which is not seen here" if loaded else ""
+        but += f"; {elsewhere.missing} may, which is handed functions and was not found" if elsewhere.missing else ""
         return ThreadStructure(roots, nowhere, f"nothing in this image starts a thread{but}", False)
     if not creators and not entries:
         how = f"thread structure unknown: {unknown}, and no start of a thread is seen; nothing is judged"

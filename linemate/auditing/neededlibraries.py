@@ -1,0 +1,147 @@
+"""What the libraries that a program needs do with the functions that it hands them, where their files are found.
+
+Owns where the loader would find a library, and which of them are worth reading: those that start threads, that the
+vocabulary says nothing of, and that the program hands a function of its own.  What a library's code does with it is
+``sharing.static.libraryentries``'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from elfscan.fileformat import constants as c
+from elfscan.fileformat.elf import ElfFile, map_file
+from elfscan.fileformat.placement import open_program
+from elfscan.image import read_images
+from sharing.knowledge import Knowledge
+from sharing.knowledge.runtimes import imports_threads
+from sharing.model.errors import LinemateError
+from sharing.model.image import Image
+from sharing.model.inputs import read_input
+from sharing.static.callees import function_at
+from sharing.static.libraryentries import handed_to_imports, has_own_vocabulary, run_on_threads
+from sharing.static.roots import Elsewhere
+
+MAX_BYTES = 64 << 20  # of a library whose code is read: a second or two
+MAX_CONFIGURED_BYTES = 64 << 10  # of a list of the loader's folders
+_C_LIBRARIES = (
+    "libc.so", "libc.musl", "ld-", "libm.so", "libmvec.so", "libdl.so", "librt.so", "libutil.so", "libresolv.so",
+    "libanl.so", "libnsl.so", "libcrypt.so", "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so",
+)  # fmt: skip
+_CONFIGURED = Path("/etc/ld.so.conf.d")
+_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
+
+
+class _Library(msgspec.Struct, frozen=True):
+    """``exports`` are its functions' addresses by name."""
+
+    path: str
+    exports: dict[str, int]
+    imports: frozenset[str]
+
+
+def starts_elsewhere(image: Image, knowledge: Knowledge) -> Elsewhere:
+    """What other files do with functions of this program: run them on threads, as far as their files are found."""
+    needed = [name for name in image.needed if not name.startswith(_C_LIBRARIES) and "/" not in name]
+    handed = handed_to_imports(image) if needed else {}
+    missing = []
+    for name in needed if handed else ():
+        library = _found(name, image)
+        if library is None:
+            missing.append(name)
+            continue
+        here = {function: by for function, by in handed.items() if function in library.exports}
+        handed = {function: by for function, by in handed.items() if function not in here}
+        if not here or imports_threads(library.imports) is None:
+            continue
+        if has_own_vocabulary(list(library.exports), knowledge):
+            continue
+        for function, argument in sorted(_run_on_threads(library.path, knowledge)):
+            entry = here.get(function, {}).get(argument)
+            if entry is not None:
+                return Elsewhere(f"{function} of {name} starts threads, and is handed {entry}")
+    unseen = handed if missing else {}
+    return Elsewhere(missing=", ".join(missing) if _not_of_c(unseen) else "")
+
+
+def _not_of_c(handed: dict[str, dict[int, str]]) -> bool:
+    """Is one of these a function of a library that was not found, and none of the C library's?"""
+    return bool(set(handed) - _c_exports())
+
+
+@functools.cache
+def _c_exports() -> frozenset[str]:
+    found: set[str] = set()
+    for name in ("libc.so.6", "libm.so.6", "libstdc++.so.6"):
+        for folder in _folders():
+            with contextlib.suppress(LinemateError):
+                found.update(_read(os.path.join(folder, name)).exports)
+                break
+    return frozenset(found)
+
+
+def _found(name: str, image: Image) -> _Library | None:
+    """The first file of that name, for the same machine, where the loader looks."""
+    for folder in (*_own_folders(image.path), *_folders()):
+        path = os.path.realpath(os.path.join(folder, name))
+        with contextlib.suppress(LinemateError):
+            if os.path.isfile(path) and ElfFile(path, map_file(path)).arch == image.arch:
+                return _read(path)
+    return None
+
+
+def _own_folders(path: str) -> Iterator[str]:
+    """Those that the program names, then those of the environment."""
+    with contextlib.suppress(LinemateError), open_program(ElfFile(path, map_file(path))) as program:
+        here = os.path.dirname(os.path.realpath(path))
+        for text in (*program.dynamic_strings(c.DT_RPATH), *program.dynamic_strings(c.DT_RUNPATH)):
+            for folder in filter(None, text.split(":")):
+                yield folder.replace("${ORIGIN}", here).replace("$ORIGIN", here)
+    yield from filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+
+
+@functools.cache
+def _folders() -> tuple[str, ...]:
+    """Where this machine's loader looks."""
+    found: list[str] = []
+    for path in sorted(_CONFIGURED.glob("*.conf")):
+        with contextlib.suppress(LinemateError):
+            text = read_input(str(path), MAX_CONFIGURED_BYTES).decode("utf-8", "replace")
+            found += [line.strip() for line in text.splitlines() if line.strip().startswith("/")]
+    return (*dict.fromkeys((*found, *_FOLDERS)),)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(path: str) -> _Library:
+    with open_program(ElfFile(path, map_file(path))) as program:
+        table = program.symbols.table
+        rows = np.flatnonzero((program.section >= 0) & (table["dynamic"] != 0) & (table["type"] == c.STT_FUNC))
+        names = program.symbols.names.decode(table["name"][rows])
+        exports = dict(zip(names, program.address[rows].tolist(), strict=True))
+        return _Library(path, exports, frozenset(program.import_names()))
+
+
+@functools.lru_cache(maxsize=64)
+def _run_on_threads(path: str, knowledge: Knowledge) -> frozenset[tuple[str, int]]:
+    """(name of an exported function, argument) that this library runs on threads; none of one that is too large."""
+    if os.path.getsize(path) > MAX_BYTES:
+        return frozenset()
+    with contextlib.suppress(LinemateError):
+        (library,) = read_images(path, types=False)
+        exports = _read(path).exports
+        names = list(exports)
+        rows = function_at(library, np.array([exports[name] for name in names], np.uint64)).tolist()
+        found: dict[int, set[int]] = {}
+        for row, argument in run_on_threads(library, knowledge):
+            found.setdefault(row, set()).add(argument)
+        return frozenset(
+            (name, argument) for name, row in zip(names, rows, strict=True) for argument in found.get(row, ())
+        )
+    return frozenset()
