@@ -41,7 +41,7 @@ _ABI = "changes the layout of a type or variable that others may be compiled aga
 _SAMPLED = "sampled-"  # how ids of findings begin that only a profile has
 _DIGITS = re.compile(r"[0-9a-f]{10}(-[0-9]+)?")
 _SAME_SHOWN = 3
-_ID = re.compile(r"([a-z][a-z-]*-)?[0-9a-f]{10}(-[0-9]+)?")
+_ID = re.compile(r"[a-z0-9-]+")  # or its beginning, or the digits at its end: a source has an ending, or a folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ def command(
     trial.refuse_contradictions()
     for path in (document.output, edits.export_fixes, edits.ordering_file):
         check_output(path, (wanted.saved,))
-    ids = tuple(word for word in what if _ID.fullmatch(word) and not Path(word).exists())
+    ids = tuple(word for word in what if _is_id(word))
     sources = tuple(word for word in what if word not in ids)
     limit = Severity(wanted.above) if wanted.above else None if ids else Severity.HIGH
     project, line_size = where.read()
@@ -274,11 +274,24 @@ def _check(
         if not meant and (wanted.startswith(_SAMPLED) or (_DIGITS.fullmatch(wanted) and _kept_samples(wanted))):
             sampled.append(_of_samples(wanted, program, report.findings))
         elif not meant:
-            where = "" if options.binary else " (one of check --binary FILE: give --binary FILE here as well)"
-            raise LinemateError(f"no finding {wanted}: `linemate check` lists them{where}")
+            raise LinemateError(_none_such(wanted, options))
     listed = {f.id for f in report.findings if limit is not None and f.severity.rank >= limit.rank}
     chosen = tuple(f for f in every if f.id in named | listed)
     return program, report, (*sampled, *chosen)
+
+
+def _is_id(word: str) -> bool:
+    """What is no file and can be no source is meant as an id, even if it is none."""
+    return _ID.fullmatch(word) is not None and not Path(word).exists()
+
+
+def _none_such(wanted: str, options: CheckOptions) -> str:
+    """Which commands have ids, and how each is handed to this one."""
+    linked = "" if options.binary else ", one of check --binary FILE with --binary FILE here as well"
+    return (
+        f"no finding {wanted}: `linemate check` lists those of source{linked}; one that audit alone has, as from "
+        f"--counts, is in its report: audit with -o REPORT.json, then fix --in REPORT.json"
+    )
 
 
 def _parted_by_others(

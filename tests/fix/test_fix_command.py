@@ -144,8 +144,15 @@ def test_one_finding_is_chosen_by_its_id(fix: Fix) -> None:
 def test_the_digits_of_an_id_are_enough_as_for_show(fix: Fix) -> None:
     (whole,) = {line.split(":")[0] for line in fix().err.splitlines() if line.startswith("hot-lock-shares-line-")}
     assert fix(whole.rpartition("-")[2]).out == fix(whole).out
+    assert fix(whole[:-4]).out == fix(whole).out
     unknown = fix("0123456789")
     assert (unknown.code, "no finding 0123456789" in unknown.err) == (2, True)
+
+
+def test_a_source_that_is_not_in_the_database_is_not_taken_for_an_id(fix: Fix) -> None:
+    result = fix("nowhere.cc")
+    assert "no finding" not in result.err
+    assert (result.code, "nowhere.cc: not in the compile database" in result.err) == (3, True)
 
 
 def test_findings_of_a_saved_report_are_edited_as_those_of_a_check(tree: Path, fix: Fix, tmp_path: Path) -> None:
@@ -195,6 +202,9 @@ def test_nothing_is_written_while_a_unit_is_understood_in_part(tree: Path, fix: 
     ("arguments", "why"),
     [
         (["hot-lock-shares-line-0000000000"], "no finding hot-lock-shares-line-0000000000"),
+        (["nonsense-id"], "no finding nonsense-id: `linemate check` lists those of source"),
+        (["hot-lock-shares-line-5414"], "then fix --in REPORT.json"),
+        (["5414"], "no finding 5414"),
         (["sampled-false-sharing-0000000000"], "is a finding of samples that no report of late has"),
         (["--verify"], "--verify needs --build CMD"),
         (["--build", "make"], "--build is for --verify"),
