@@ -15,12 +15,13 @@ from sharing.rules.line.base import Context, Draft, Most
 from sharing.rules.meeting import UNKNOWN, limit_of_pair
 
 ONE_FOR_ALL = "one object stands for all of this type: that threads use one is not certain"
+DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 
 # What one object that stands for all of its type bears.  Of a lock there may be many, with few users each.  Debug
 # information says which record code uses and not whose, and who does without the lock what others do under it is not
-# certain there.
-IN_SOURCE = Most(Severity.CRITICAL, Severity.MEDIUM)
-BEHIND_POINTERS = Most(Severity.MEDIUM, Severity.LOW)
+# certain there.  An index that is not seen to be a thread's chooses a child of a node or a field of an entry as likely.
+IN_SOURCE = Most(Severity.CRITICAL, Severity.MEDIUM, Severity.MEDIUM)
+BEHIND_POINTERS = Most(Severity.MEDIUM, Severity.LOW, Severity.MEDIUM)
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -56,8 +57,17 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     """
     pair = actors[0], actors[min(1, len(actors) - 1)]
     most, why = limit_of_pair(*pair, ctx)
-    if ctx.of_any is not None and all(actor.section == ALLOCATED for actor in pair) and pair[0].span != pair[1].span:
+    if ctx.of_any is None or any(actor.section != ALLOCATED for actor in pair):
+        return most, why
+    if pair[0].span != pair[1].span:
         of_any = ctx.of_any.beside_lock if any(actor.is_lock for actor in pair) else ctx.of_any.of_two
-        if most.rank > of_any.rank:
-            return of_any, ONE_FOR_ALL
+        return (of_any, ONE_FOR_ALL) if most.rank > of_any.rank else (most, why)
+    if most.rank > ctx.of_any.of_elements.rank and _chosen_by_data(pair[0]):
+        return ctx.of_any.of_elements, DATA_CHOOSES
     return most, why
+
+
+def _chosen_by_data(actor: Actor) -> bool:
+    """Are these elements, not locks, at indexes of which none is seen to be the thread's own?"""
+    elements = [access for access in actor.writers if access.stride]
+    return bool(elements) and not actor.is_lock and not any(access.own for access in elements)

@@ -28,10 +28,12 @@ class Span(Enum):
 
 
 class Most(NamedTuple):
-    """How severe a finding about two of a record on the heap is at most, and about a lock and what stands beside it."""
+    """How severe a finding about two of a record on the heap is at most, about a lock and what stands beside it, and
+    about elements of an array in it of which nothing says that they are of threads."""
 
     of_two: Severity
     beside_lock: Severity
+    of_elements: Severity
 
 
 @dataclass(frozen=True, slots=True)
