@@ -172,6 +172,7 @@ def command(
     the check.  FLAGS after -- compile the SOURCEs where there is no compile database.
     """
     from linemate.checking.run import facts_request, judged_line_size
+    from linemate.fixing.asaudited import parted_otherwise
     from linemate.fixing.journal import recover
     from linemate.options import CheckOptions, FactsRequest
 
@@ -203,7 +204,9 @@ def command(
     if edits.ordering_file is not None:
         return _order(program, findings, size, edits.ordering_file, edits.linker, document.quiet)
     chosen, planned_edits = _plan(program, findings, options, size)
-    for line in (*(_explanations(chosen) or [f"nothing to fix from {limit} on"]), *_left_out(report, limit)):
+    otherwise = parted_otherwise(chosen) if ids and not options.binary and wanted.saved is None else []
+    told = _explanations(chosen) or [f"nothing to fix from {limit} on"]
+    for line in (*told, *otherwise, *_left_out(report, limit)):
         print(visible(line), file=sys.stderr)
     held = _deliver(chosen, planned_edits, edits, trial.request(size, project), document)
     done = common.EXIT_INCOMPLETE if unread else common.EXIT_CLEAN
