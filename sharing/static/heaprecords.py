@@ -160,8 +160,7 @@ def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
     row = image.variable_at(pointer)
     if row < 0:
         return False
-    start, extent = (np.uint64(image.variables[name][row]) for name in ("address", "size"))
-    inside = (sites["target"] >= start) & (sites["target"] < start + np.maximum(extent, size))
+    inside = _leads_there(image, row, pointer)
     if (inside & (sites["kind"] == AccessKind.ADDRESS)).any():
         return False  # whoever has the address may set it
     at = np.uint64(pointer)
@@ -193,13 +192,34 @@ def _is_settled(image: Image, calls: CallGraph, pointer: int, fixed: Sequence[in
     if row < 0 or pointer in fixed:
         return False
     sites, word = image.sites, np.uint64(image.arch.pointer_size)
-    start, extent = (np.uint64(image.variables[name][row]) for name in ("address", "size"))
-    inside = (sites["target"] >= start) & (sites["target"] < start + np.maximum(extent, word))
+    inside = _leads_there(image, row, pointer)
     at = np.uint64(pointer)
     here = (sites["target"] < at + word) & (sites["target"] + np.maximum(sites["size"], 1) > at)
     touched = (here | (inside & (sites["flags"] & SiteFlag.INDEXED != 0))) & among(sites["kind"], _WRITES)
     setting = sites[touched | (inside & (sites["kind"] == AccessKind.ADDRESS))]
     return bool(len(setting)) and bool(_seldom(image, calls, setting).all())
+
+
+def _leads_there(image: Image, row: int, pointer: int) -> npt.NDArray[np.bool_]:
+    """Which sites are to what has the pointer in it: whoever has the address of that, or an index in it, may set it.
+
+    That is the variable of this row, or, of a record that debug information describes, the member around the pointer:
+    from another member's address, that of a lock for example, nobody gets there.  Where the variable begins is its own.
+    """
+    target = image.sites["target"]
+    start, extent = (int(image.variables[name][row]) for name in ("address", "size"))
+    end = start + max(extent, image.arch.pointer_size)
+    types, first, last = image.types, start, end
+    core = types.strip(int(image.variables["type"][row]))[0]
+    if core >= 0 and types[core].kind == TypeKind.STRUCT:
+        for member in types[core].members:
+            begin = start + member.offset_bits // 8
+            if not member.bit_size and begin <= pointer < begin + types.size(member.type):
+                first, last = begin, begin + types.size(member.type)
+    there: npt.NDArray[np.bool_] = (target == np.uint64(start)) | (
+        (target >= np.uint64(first)) & (target < np.uint64(last))
+    )
+    return there
 
 
 def _makes(image: Image, held: Table) -> npt.NDArray[np.bool_]:

@@ -17,7 +17,7 @@ PROGRAM = """
 #include <stdlib.h>
 #define CHANGE(counter) UPDATE
 struct pool { long name; MEMBERS };
-static struct pool *pool;
+HOLDER
 static volatile int stop;
 static pthread_mutex_t lock __attribute__((aligned(64))) = PTHREAD_MUTEX_INITIALIZER;
 static void set_up(void) { pool = ALLOCATION; }
@@ -42,6 +42,7 @@ int main(void) {
 }
 """
 PLAIN = {
+    "HOLDER": "static struct pool *pool;",
     "MEMBERS": "long in; long out;",
     "ALLOCATION": "malloc(sizeof *pool)",
     "UPDATE": "__atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED)",
@@ -92,6 +93,31 @@ def test_where_many_objects_have_room_it_is_not_known_to_be_one(tmp_path: Path, 
     """What is said then is said of the type: one object stands for all."""
     findings = found(tmp_path, level, ALLOCATION="aligned_alloc(64, 256)")
     assert not any("made by aligned_alloc" in e.text for finding in findings for e in finding.evidence)
+
+
+ALL = """
+static struct { int kind; struct pool *first; long table[4]; pthread_mutex_t guard; } all;
+#define pool all.first
+static volatile unsigned number;
+void *(*volatile look_at)(void *);
+"""
+
+
+def _made_known(findings: list[Finding]) -> bool:
+    return any("the one that all.first leads to, made by malloc in" in e.text for f in findings for e in f.evidence)
+
+
+def test_the_pointer_may_be_one_member_of_many(tmp_path: Path, level: str) -> None:
+    """Neither who takes a lock beside it nor who sets elements of a table there comes to the pointer."""
+    beside = "pthread_mutex_lock(&all.guard); all.table[number % 4] = stop; pthread_mutex_unlock(&all.guard)"
+    findings = found(tmp_path, level, HOLDER=ALL, BEFORE=beside)
+    assert _made_known(findings)
+    assert [p.name for p in findings[0].participants[:2]] == ["struct pool.in", "struct pool.out"]
+
+
+@pytest.mark.parametrize("address", ["&all", "&all.first"])
+def test_not_a_pointer_that_others_have_the_address_of(tmp_path: Path, level: str, address: str) -> None:
+    assert not _made_known(found(tmp_path, level, HOLDER=ALL, BEFORE=f"look_at({address})"))
 
 
 def test_what_clears_an_object_does_not_join_its_members(tmp_path: Path, level: str) -> None:
