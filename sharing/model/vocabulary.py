@@ -143,13 +143,15 @@ class ThreadRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``entry_argument`` is the function that then runs (from 0, ``this`` is 0 of a method); None: a callable object
     whose place varies, or an entry that the call does not show.  ``runs`` is the method of the object there that runs
     instead.  ``data_argument`` is handed to the entry as its argument ``data_parameter``: None is the one behind the
-    entry, -1 none.  ``many``: several threads may run it at once.  ``waits``: the call returns when they have ended.
+    entry, -1 none.  ``data_count_argument`` says how many are handed on from there, each as the next argument; None:
+    one.  ``many``: several threads may run it at once.  ``waits``: the call returns when they have ended.
     """
 
     function: Names = ()
     entry_argument: int | None = None
     data_argument: int | None = None
     data_parameter: int = 0
+    data_count_argument: int | None = None
     many: bool = False
     waits: bool = False
     type: Names = ()

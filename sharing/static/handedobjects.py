@@ -58,10 +58,10 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
     several = _of_several(image, given)
     args = image.behind.args
     for one in given:
-        if one.entry in several:
+        if (one.entry, one.parameter) in several:
             ip, number = one.given or (one.ip, one.argument)
             args = args[(args["ip"] != np.uint64(ip)) | (args["arg"] != number)]
-    alone = [one for one in given if one.entry not in several]
+    alone = [one for one in given if (one.entry, one.parameter) not in several]
     words = behind_words(image, sorted({*_one_object(image, alone), *_called_with_one(image, lives)}))
     args = joined_by_ip(args, words.args)
     sites = through_starts(dataclasses.replace(image, args=np.concatenate([image.args, args])), knowledge)
@@ -152,16 +152,17 @@ def _stride(data: tuple[int, int] | None) -> int:
     return 0 if data is None else data[1]
 
 
-def _of_several(image: Image, handed: list[Handed]) -> set[int]:
-    """Those functions that may get another object, or be entered in a way that does not show what they get."""
-    objects: dict[int, set[tuple[int, int] | None]] = defaultdict(set)
+def _of_several(image: Image, handed: list[Handed]) -> set[tuple[int, int]]:
+    """Those functions that may get another object as this argument, or be entered in a way that does not show what
+    they get."""
+    objects: dict[tuple[int, int], set[tuple[int, int] | None]] = defaultdict(set)
     for one in handed:
-        objects[one.entry].add(None if one.data is None else (one.data, one.stride))
-    entries = np.array(list(objects), np.uint64)
+        objects[one.entry, one.parameter].add(None if one.data is None else (one.data, one.stride))
+    entries = np.array(sorted({entry for entry, _ in objects}), np.uint64)
     named = image.args[image.args["kind"] == ArgKind.ADDRESS]
     named = named[among(named["value"].astype(np.uint64), entries)]
     ways = {(one.ip, one.entry) for one in handed}  # what code has loaded may be in a register that is no argument
     otherwise = {value for ip, _, value, *_ in named.tolist() if (ip, value) not in ways}
     for values in (image.kept["value"], image.calls["callee"], image.code_words["value"]):
         otherwise.update(values[among(values, entries)].tolist())
-    return {entry for entry, data in objects.items() if len(data) > 1 or None in data or entry in otherwise}
+    return {key for key, data in objects.items() if len(data) > 1 or None in data or key[0] in otherwise}

@@ -32,10 +32,14 @@ _OFFSETS = np.uint64((1 << HELD_OFFSET_BITS) - 1)
 
 
 class Word(msgspec.Struct, frozen=True):
-    """A word that leads to one object: ``offset`` bytes behind what the function ``entry`` (a row) is handed."""
+    """A word that leads to one object: ``offset`` bytes behind what the function ``entry`` (a row) is handed.
+
+    ``argument``: as which of its arguments.
+    """
 
     entry: int
     offset: int
+    argument: int = 0
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -65,7 +69,7 @@ def behind_words(image: Image, handed: Iterable[tuple[int, int, int]]) -> Words:
             for holder in present[low:high].tolist():
                 at = begin + (holder & WHOLE_ARGUMENT) * width
                 places[holder].add(data + at)
-                entry_of.setdefault(data + at, Word(entry, at))
+                entry_of.setdefault(data + at, Word(entry, at, argument))
             mine = stores[(stores["function"] == function) & (stores["arg"] == number)]
             written.update((mine["offset"] + (data + begin)).tolist())
     known: dict[int, int] = {}

@@ -20,10 +20,25 @@ from sharing.static import numbers
 from sharing.static.callees import calls_of, names_of_callees
 
 ADDRESS_MASK = (1 << 64) - 1
+MOST_ARGUMENTS = 8  # that calling conventions hand over in registers
 NO_STRIDE = 255  # in rows of arguments so far apart or further
 
-# By address of a function: whether it starts a thread, and what it hands on, see _handing.
-_Handing = dict[int, tuple[bool, list[tuple[int, int, int]]]]
+
+class _Way(NamedTuple):
+    """How a function hands on: its argument ``at`` is a function, and ``data`` what that gets as its ``parameter``.
+
+    It does so if more than ``nth`` are handed on by what its argument ``counted_by`` says; -1: in any case.
+    """
+
+    at: int
+    data: int
+    parameter: int
+    counted_by: int = -1
+    nth: int = 0
+
+
+# By address of a function: whether it starts a thread, and what it hands on.
+_Handing = dict[int, tuple[bool, list[_Way]]]
 
 
 class Handover(NamedTuple):
@@ -60,16 +75,29 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
         for ip, value, function, arg, source in passed[["ip", "value", "function", "arg", "source"]].tolist()
         if not value and function >= 0
     }
-    callers = _Callers(image, args)
+    callers, counts = _Callers(image, args), _counts(args, known)
     found = []
     for (ip, callee), values in _by_call(rows).items():
         starts, handed = known[callee]
-        for at, data, parameter in handed:
+        for way in handed:
+            at, data = way.at, way.data
             if at not in values or values[at][1]:
                 continue  # an element of a table is any function of it
-            one = Handover(ip, at, values[at][0] & ADDRESS_MASK, data, values.get(data), parameter, starts)
+            given = values.get(data)
+            if way.counted_by >= 0 and counts.get((ip, way.counted_by), 0) <= way.nth:
+                if way.nth:
+                    continue
+                given = None
+            one = Handover(ip, at, values[at][0] & ADDRESS_MASK, data, given, way.parameter, starts)
             found += callers.of(one, *own[ip, data]) if starts and data not in values and (ip, data) in own else [one]
     return found
+
+
+def _counts(args: Table, known: _Handing) -> dict[tuple[int, int], int]:
+    """How many arguments calls say that they hand on, by (instruction, argument)."""
+    counting = [callee for callee, (_, ways) in known.items() if any(way.counted_by >= 0 for way in ways)]
+    rows = args[among(args["callee"], np.array(counting, np.uint64)) & (args["kind"] == ArgKind.CONSTANT)]
+    return {(ip, arg): value for ip, arg, value in rows[["ip", "arg", "value"]].tolist()}
 
 
 def of_known_objects(image: Image, knowledge: Knowledge) -> list[Handover]:
@@ -113,11 +141,11 @@ def _wrapping(image: Image, known: _Handing) -> _Handing:
         for ip, callee, _, function, arg, _, source, _ in rows.tolist():
             by_call.setdefault((ip, callee, function), {})[arg] = source
         more = {
-            int(image.functions["address"][function]): (starts, [(given[at], given[data], parameter)])
+            int(image.functions["address"][function]): (starts, [_Way(given[way.at], given[way.data], way.parameter)])
             for (_, callee, function), given in by_call.items()
             for starts, handed in [every[callee]]
-            for at, data, parameter in handed
-            if at in given and data in given and given[at] != given[data]
+            for way in handed
+            if way.at in given and way.data in given and given[way.at] != given[way.data]
         }
         if more.keys() <= every.keys():
             break
@@ -196,15 +224,23 @@ def _object_at(image: Image, address: int) -> int:
     return image.variable_at(address & ADDRESS_MASK)
 
 
-def _handing(knowledge: Knowledge, name: str) -> list[tuple[int, int, int]]:
-    """What a function of this name hands on: (the argument that is a function, its data, as which argument of it)."""
+def _handing(knowledge: Knowledge, name: str) -> list[_Way]:
+    """What a function of this name hands on."""
     start = knowledge.thread_start(name)
     rows: list[ThreadRow | CallbackRow] = [*knowledge.callbacks(name)]
     if start is not None:
         rows.append(start)
     found = []
     for row in rows:
-        if row.entry_argument is not None:
-            data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
-            found.append((row.entry_argument, data, row.data_parameter))
+        if row.entry_argument is None:
+            continue
+        data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
+        count = row.data_count_argument if isinstance(row, ThreadRow) else None
+        if count is None:
+            found.append(_Way(row.entry_argument, data, row.data_parameter))
+            continue
+        found += [
+            _Way(row.entry_argument, data + nth, row.data_parameter + nth, count, nth)
+            for nth in range(MOST_ARGUMENTS - data)
+        ]
     return found

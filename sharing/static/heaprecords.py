@@ -102,8 +102,10 @@ def _words(told: Told, demangle: Demangle) -> list[HeapRecord]:
     shown = readable_names(list(names.values()), demangle)
     records = []
     for holder, word in chosen:
-        words = f"argument of {shown[names[word.entry]]}+{word.offset:#x}"
-        where = f"the one that a pointer leads to, {word.offset} bytes into the {words.partition('+0x')[0]}"
+        which = f"argument {word.argument} of" if word.argument else "argument of"
+        argument = f"{which} {shown[names[word.entry]]}"
+        words = f"{argument}+{word.offset:#x}" if word.offset or not word.argument else argument
+        where = f"the one that a pointer leads to, {word.offset} bytes into {'' if word.argument else 'the '}{argument}"
         records.append(HeapRecord(holder, words, "", "", 0, HEAP_ALIGNMENT, (), where))
     return records
 
