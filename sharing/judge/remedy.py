@@ -169,10 +169,17 @@ class _Words:
             )
         text = (
             f"give {self._actor.owner} a type of its own that is aligned and rounded up to {line} bytes; keep scope "
-            f"and storage class, put one more pair of braces around its initialiser, change its extern declarations "
-            f"alike, and write .value where it is used"
+            f"and storage class, put one more pair of braces around its initialiser{self._declarations()}, and write "
+            f".value where it is used"
         )
         return self._made("pad-type", text, edit, breaks_abi=self._home.outside)  # it changes its size
+
+    def _declarations(self) -> str:
+        """What is done to declarations: a linked file does not tell whether a header has one, for others to see."""
+        if self._home.local:
+            return ""
+        known = "" if self._home.outside else " (one in a header is ABI: what includes it is compiled again)"
+        return f", change its extern declarations alike{known}"
 
     def record(self) -> Remedy:
         """Every object of a type that is allocated."""

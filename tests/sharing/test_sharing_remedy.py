@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from linemate import api
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Kind, Layout
 from sharing.judge.remedies.paths import Paths
@@ -16,7 +17,7 @@ from sharing.judge.remedy import Style, language_of, remedy
 from sharing.model import ImageKind, Remedy
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Role
-from tests.sharing.conftest import compiler
+from tests.sharing.conftest import Compile, compiler
 
 BASE = 0x10000
 USER = Style(64, ImageKind.EXECUTABLE)
@@ -331,6 +332,29 @@ def test_no_remedy_leaves_the_tail_to_the_next_variable() -> None:
 
 def test_declarations_elsewhere_are_mentioned() -> None:
     assert "change its extern declarations alike" in remedy(whole(actor()), USER).text
+
+
+def test_what_a_header_declares_is_said_to_be_abi_where_only_the_linked_file_is_known(compiled: Compile) -> None:
+    """``check`` sees the header and says that the ABI changes; a static has no declaration elsewhere."""
+    text = """
+#include <pthread.h>
+{}_Atomic long ticks; {}_Atomic int stop;
+static void *run(void *a) {{ while (!stop) ticks++; return a; }}
+static void *look(void *a) {{ while (!stop) __asm__ volatile("pause"); return a; }}
+int main(void) {{
+  pthread_t t[3];
+  pthread_create(&t[0], 0, run, 0);
+  for (int i = 1; i < 3; i++) pthread_create(&t[i], 0, look, 0);
+  for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+  return 0;
+}}
+"""
+    for storage, declared in (("", True), ("static ", False)):
+        report = api.audit(compiled("gcc", "c", text.format(storage, storage), "-O2", "-g"), config=False)
+        (found,) = [f for f in report.findings if f.rule == "written-beside-read-mostly"]
+        said = found.remedies[0].text
+        assert ("change its extern declarations alike" in said) == declared
+        assert ("one in a header is ABI" in said) == declared
 
 
 def test_elements_of_a_type_without_a_name_get_no_name_that_is_none() -> None:
