@@ -11,7 +11,11 @@ MIN_TRANSFERS: Annotated[
 ] = 100
 NEGLIGIBLE: Annotated[
     float,
-    About("share of the run's time", Origin.CHOSEN, "what threads that hardly ran may cost each other is only a note"),
+    About(
+        "share of the busiest thread's time",
+        Origin.CHOSEN,
+        "what threads that hardly ran may cost each other is only a note",
+    ),
 ] = 0.001
 FAINT_PART: Annotated[
     float,

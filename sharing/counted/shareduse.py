@@ -49,7 +49,7 @@ class SharedUse:
     use_rate: float
     use_writes: float  # of the uses those that write, of which the second span's user may have none
     transfers: float
-    share: float  # of the run's time, at most
+    share: float  # of the busiest thread's time, at most
 
     @property
     def inside(self) -> bool:
@@ -111,7 +111,7 @@ def busy(found: SharedUse | None) -> TypeGuard[SharedUse]:
 
 
 def severity(found: SharedUse) -> Severity:
-    """By the share of the run's time; low also where threads that run less than the busiest one lose more of theirs."""
+    """By the share of the busiest thread's time; low also where threads that run less lose more of theirs."""
     if found.share < numbers.NEGLIGIBLE:
         return Severity.NOTE
     most = severity_of(found.share).lowered(found.inside)
@@ -128,7 +128,8 @@ def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
         f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
         f"{found.used.name} {_times(found.use_rate)}{of_them}{element}"
     )
-    most = f"at most {100 * found.share:.2g} % of the run's time if each use misses"
+    whose = "all threads" if weighed.counted.together else "the busiest thread"
+    most = f"at most {100 * found.share:.2g} % of the time of {whose} if each use misses"
     return (text, f"{most}; {limit_of(weighed.counted)}")
 
 

@@ -34,3 +34,11 @@ def test_numbers_of_writes_are_written_like_those_beside_them() -> None:
     found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 20826.0, 10413.0, 1000.0, 0.1)
     told, _ = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
     assert told.endswith("two used head 20,826 times, 10,413 of them writes")
+
+
+@pytest.mark.parametrize(("together", "whose"), [(False, "the busiest thread"), (True, "all threads")])
+def test_the_share_is_of_the_time_that_it_is_reckoned_from(together: bool, whose: str) -> None:
+    labels = SimpleNamespace(label=("one", "two").__getitem__, together=together)
+    found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 900.0, 0.0, 1000.0, 0.094)
+    _, told = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
+    assert told.startswith(f"at most 9.4 % of the time of {whose} if each use misses; ")
