@@ -106,7 +106,8 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         return _noted(finding, f"{text} {found.use_rate:,.0f} times", finding.severity, weighed)
     if busy(found):
         # The rules saw more: used together, under one lock, or one object.
-        text = "its threads use both often, but in the same functions, under one lock, or as one object"
+        what = "both" if len(places) > 1 else "it"
+        text = f"its threads use {what} often, but in the same functions, under one lock, or as one object"
         return _noted(finding, text, min(finding.severity, Severity.LOW, key=lambda s: s.rank), weighed)
     if weighed.counted.together:
         names = f"{found.written.name} was written and {found.used.name} used"

@@ -6,12 +6,15 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.counted.join import join
+from sharing.counted.weigh import Counted as CountedImage
 from sharing.counted.weigh import Weighed
+from sharing.model.executions import EXECUTION_DTYPE, CountedThread
 from sharing.model.finding import Confidence, Finding, LineRef, Participant, Severity, Verdict
 from tests.counts.conftest import Counted
 
@@ -63,3 +66,22 @@ def test_what_has_the_very_id_is_not_taken_for_another_finding() -> None:
     ran = [_slots("b", "slots", "[0].words", Confidence.COUNTED)]
     findings, _ = join(code, ran, UNCOUNTED)
     assert [(f.id, f.confidence) for f in findings] == [("a", Confidence.STATIC), ("b", Confidence.COUNTED)]
+
+
+@pytest.mark.parametrize(("members", "said"), [(("",), "its threads use it often"), (("a", "b"), "use both often")])
+def test_of_one_variable_it_is_not_said_that_both_are_used(members: tuple[str, ...], said: str) -> None:
+    """Busy by the counts, and lowered because the rules do not speak of it when they have them."""
+    often = np.array([1e6, 1e6])
+    threads = (CountedThread(0, 1, 10_000_000), CountedThread(0, 2, 10_000_000))
+    counted = CountedImage(np.zeros(0, EXECUTION_DTYPE), threads)
+    weighed = SimpleNamespace(uncounted=lambda span: False, uses=lambda span: (often, often), counted=counted)
+    who = tuple(
+        Participant("stats", f"{0x4080 + 8 * i:#x}", 8, ((8 * i, 8 * i + 8),), "counter", "", member=m)
+        for i, m in enumerate(members)
+    )
+    where = LineRef("0x4080", 64)
+    code = Finding("a", "r", Severity.HIGH, Confidence.STATIC, Verdict.FALSE_SHARING, where, who, "", (), ())
+    ((found,), _) = join([code], [], cast(Weighed, weighed))
+    assert found.severity is Severity.LOW
+    assert said in found.evidence[-1].text
+    assert ("both" in found.evidence[-1].text) == (len(members) > 1)
