@@ -6,6 +6,7 @@ Weighing, judging and joining are ``sharing.counted``'s.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -101,16 +102,29 @@ def _of_image(executions: Executions, image: Image) -> Table:
 
 
 def _modules(executions: Executions, image: Image) -> list[int]:
-    """The counted files that are this image: by path, else by name."""
+    """The counted files that are this image: by path, else by name, else by build-id, as of a stripped copy."""
     own = os.path.realpath(image.path)
     names = executions.modules
     found = [i for i, name in enumerate(names) if name.startswith("/") and os.path.realpath(name) == own]
     found = found or [i for i, name in enumerate(names) if os.path.basename(name) == os.path.basename(own)]
+    found = found or [i for i, name in enumerate(names) if image.build_id and _build_id(name) == image.build_id]
     if found:
         return found
     totals = np.bincount(executions.table["module"], executions.table["executions"], len(names))
     order = [names[i] for i in np.argsort(-totals, kind="stable").tolist() if totals[i]]
-    raise LinemateError(f"{image.path}: the counts do not cover it; they have {', '.join(order[:MAX_NAMED])}")
+    raise LinemateError(
+        f"{image.path}: the counts do not cover it; they have {', '.join(order[:MAX_NAMED])}; what was "
+        f"run has to have its name, or to be where it was with the same build-id"
+    )
+
+
+def _build_id(path: str) -> str:
+    """Of a file that the counts name, "" where there is none or it has none."""
+    if not (path.startswith("/") and os.path.isfile(path)):
+        return ""
+    with contextlib.suppress(LinemateError):
+        return ElfFile(path, map_file(path)).build_id
+    return ""
 
 
 def _named_notes(executions: Executions, found: Placed) -> list[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -133,6 +136,20 @@ def test_counts_of_another_program_are_refused(counted: Counted) -> None:
         other.symlink_to("/usr/bin/env")
     with pytest.raises(LinemateError, match=r"the counts do not cover it; they have .*/program"):
         report(replace(run, binary=other))
+
+
+def test_counts_hold_for_a_copy_with_the_same_build_id(counted: Counted, tmp_path: Path) -> None:
+    run = counted("pair.c", "-fPIE", "-pie", "-Wl,--build-id")
+    bare = tmp_path / "bare"
+    subprocess.run(["strip", "-o", str(bare), str(run.binary)], check=True)
+    assert [(f.line, f.severity) for f in findings(replace(run, binary=bare))] == [
+        (f.line, f.severity) for f in findings(run)
+    ]
+    other = counted("pair.c", "-O0", "-Wl,--build-id")
+    renamed = tmp_path / "renamed"
+    shutil.copy(other.binary, renamed)
+    with pytest.raises(LinemateError, match=r"the counts do not cover it; .*the same build-id"):
+        report(replace(run, binary=renamed))
 
 
 def test_a_run_of_one_thread_says_so(counted: Counted) -> None:
