@@ -196,8 +196,8 @@ def _audit(options: AuditOptions, maps: list[MemoryMap] | None, document: Docume
     again = shlex.join(["linemate", "audit", "--debuginfod", options.binary])
     then = unpacked_as("--debug-file", "FOLDER", report.targets[0].build_id) if len(report.targets) == 1 else ""
     hint = where_names_are(options.binary, again=again, asked=asked, denied=bool(denied), then=then)
-    if asked:
+    if asked or not hint:
         from linemate.askedinvain import names_from_files
 
-        report = names_from_files(report)
+        report = names_from_files(report, own=not asked)
     return common.with_notes(report, (*unanswered, *((f"{NAMES}{hint}",) if hint else ())))
