@@ -123,7 +123,7 @@ def _build_id(path: str) -> str:
     if not (path.startswith("/") and os.path.isfile(path)):
         return ""
     with contextlib.suppress(LinemateError):
-        return ElfFile(path, map_file(path)).build_id
+        return ElfFile(path, map_file(path)).build_id or ""
     return ""
 
 
