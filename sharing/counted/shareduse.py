@@ -130,7 +130,17 @@ def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
     )
     whose = "all threads" if weighed.counted.together else "the busiest thread"
     most = f"at most {100 * found.share:.2g} % of the time of {whose} if each use misses"
-    return (text, f"{most}; {limit_of(weighed.counted)}")
+    return (text, f"{most}{_near(found.share)}; {limit_of(weighed.counted)}")
+
+
+def _near(share: float) -> str:
+    """Whether the counts of another run may give another severity, in words; "" they hardly can."""
+    less, more = severity_of(share * (1.0 - numbers.RUN_TO_RUN)), severity_of(share * (1.0 + numbers.RUN_TO_RUN))
+    if less is more:
+        return ""
+    return (
+        f", near the step from {less} to {more} (counts differ by up to {100 * numbers.RUN_TO_RUN:.0f} % between runs)"
+    )
 
 
 def limit_of(counted: Counted) -> str:

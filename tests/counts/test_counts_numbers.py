@@ -34,10 +34,10 @@ def said(uses: int = 150, instructions: int = 1_000_000) -> list[tuple[object, .
     weighed = weigh(passes, Counted(np.array(counts, EXECUTION_DTYPE), both))
     of_counts = judge_passes(weighed.passes, OPTIONS, lambda drafts: graded(drafts, weighed)).findings
     findings, _ = join(judge_passes(passes, OPTIONS).findings, of_counts, weighed)
-    return [(f.severity, f.confidence) for f in findings]
+    return [(f.severity, f.confidence, any("between runs" in e.text for e in f.evidence)) for f in findings]
 
 
-ROWS = [("MIN_TRANSFERS", 200), ("NEGLIGIBLE", 0.5), ("FAINT_PART", 1000.0)]
+ROWS = [("MIN_TRANSFERS", 200), ("NEGLIGIBLE", 0.5), ("FAINT_PART", 1000.0), ("RUN_TO_RUN", 0.0)]
 
 
 @pytest.mark.parametrize(("name", "other"), ROWS)

@@ -41,4 +41,18 @@ def test_the_share_is_of_the_time_that_it_is_reckoned_from(together: bool, whose
     labels = SimpleNamespace(label=("one", "two").__getitem__, together=together)
     found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 900.0, 0.0, 1000.0, 0.094)
     _, told = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
-    assert told.startswith(f"at most 9.4 % of the time of {whose} if each use misses; ")
+    assert told.startswith(
+        f"at most 9.4 % of the time of {whose} if each use misses, near the step from medium to high"
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "step"),
+    [(0.094, "medium to high"), (0.105, "medium to high"), (0.043, "low to medium"), (0.07, ""), (0.3, "")],
+)
+def test_where_another_run_may_give_another_severity_that_is_said(share: float, step: str) -> None:
+    labels = SimpleNamespace(label=("one", "two").__getitem__, together=False)
+    found = SharedUse(LOCK, HEAD, 0, 1, 500.0, 900.0, 0.0, 1000.0, share)
+    _, told = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
+    assert ("between runs" in told) == bool(step)
+    assert step in told
