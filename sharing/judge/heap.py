@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.judge import positions
+from sharing.judge.elements import element_size, elements_meet
 from sharing.judge.passes import Passes, Profiled, sites_and_locks
 from sharing.judge.severitylimit import BEHIND_POINTERS, ONE_FOR_ALL
 from sharing.knowledge import Knowledge
@@ -77,7 +78,8 @@ def on_heap(
     context = joined.context(*lines)
     passes = joined.passes
     drafts = positions.run(joined.profiler, passes.accesses, joined.table, context, rules, limits=True)
-    drafts = [_worded(d, by_name) for d in drafts if _is_of_members(d) or _is_of_elements(d)]
+    drafts = [_of_element(d, image) for d in drafts if _is_of_members(d) or _is_of_elements(d)]
+    drafts = [_worded(d, by_name) for d in (*drafts, *elements_meet(joined, context))]
     return OnHeap(drafts, joined, context, tuple(records))
 
 
@@ -212,6 +214,16 @@ def _shared_by_intent(draft: Draft) -> bool:
     return positions.object_shared_by_intent(draft.actors[:2])
 
 
+def _of_element(draft: Draft, image: Image) -> Draft:
+    """The draft, low at most of two in one element of an array: who but its own thread comes to that is not known."""
+    alone = not _is_of_members(draft) or not element_size(image, image.variable_at(draft.actors[0].span[0]))
+    return draft if alone else _at_most_low(draft)
+
+
+def _at_most_low(draft: Draft) -> Draft:
+    return dataclasses.replace(draft, severity=min(draft.severity, MOST_OF_PLAIN, key=lambda one: one.rank))
+
+
 def _of_any(draft: Draft) -> Draft:
     if any(ONE_FOR_ALL in said for said in draft.evidence):
         return draft
@@ -222,7 +234,7 @@ def _plainly(draft: Draft) -> Draft:
     """The draft, low at most where neither of the two is made for several threads."""
     if _has_synchronised(draft):
         return draft
-    return dataclasses.replace(draft, severity=min(draft.severity, MOST_OF_PLAIN, key=lambda one: one.rank))
+    return _at_most_low(draft)
 
 
 def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:

@@ -14,6 +14,7 @@ import numpy as np
 
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
+from sharing.judge.elements import elements_meet
 from sharing.judge.findings import finding_of
 from sharing.judge.heap import OnHeap, Reading, of_records, on_heap, told_by
 from sharing.judge.merging import distinct, merge
@@ -143,6 +144,8 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     findings = [finding_of(d, profiler, context, style, image, edits=options.edits) for d in made]
     hidden = len(merged) - len(made)
     if grade is None and options.read_records is not None:
+        ends = [d for d in elements_meet(profiled, context) if d.severity.rank >= options.min_severity.rank]
+        findings += [finding_of(d, profiler, context, style, image, edits=False) for d in ends]
         more, below = _on_heap(profiled, rules, options)
         findings += more
         hidden += below

@@ -31,7 +31,7 @@ from sharing.model.image import (
     Table,
     VariableFlag,
 )
-from sharing.model.types import RECORD_KINDS, TypeRecord, TypeTable
+from sharing.model.types import RECORD_KINDS, TypeKind, TypeRecord, TypeTable
 from sharing.static.handedobjects import Told
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 from sharing.static.startobjects import is_frame
@@ -78,11 +78,14 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
         record, index = one.record, len(sections)
         sections.append(Section(index, ALLOCATED, SectionKind.WRITABLE, address, one.size, one.alignment, None))
         phases[index] = one.alignment
-        name = record.kind + record.type if one.type >= 0 else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
+        is_one = one.type >= 0 and not one.is_array
+        name = record.kind + record.type if is_one else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
         row["address"], row["size"], row["section"], row["name"] = address, one.size, index, len(names)
         pointer = image.variable_at(record.pointer)
         row["unit"] = image.variables["unit"][pointer] if pointer >= 0 else -1
         row["type"], row["file"], row["scope"] = types.row(one.type), -1, -1
+        if one.is_array and one.type >= 0:
+            row["type"] = types.array(one.type, one.size // named.types.size(one.type))
         row["flags"] = VariableFlag.TYPED if one.type >= 0 else 0 if one.sized else VariableFlag.SIZE_INFERRED
         if one.type >= 0 and (declared := named.types[one.type]).file >= 0:
             row["file"], row["line"] = len(files), declared.line
@@ -159,6 +162,9 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     if type_row >= 0 or len(outer):
         if not len(own):
             return None
+        if size >= told.image.arch.line_size and set(own.tolist()) == {size} and not record.begin:
+            # Of lines long ones the members tell which of them is at an end.
+            return _Object(record, type_row, max(record.size // size, 2) * size, True, record.alignment, is_array=True)
         size = record.size or 2 * int(own.max())
     alignment = word if is_frame(record.pointer) else record.alignment
     end = int((offsets(rows["target"]) + rows["size"]).max()) - begin
@@ -206,6 +212,12 @@ class JoinedTypes:
             self._records.append(self._second[row])
             waiting += _parts(self._second[row])
         return self._known[wanted]
+
+    def array(self, wanted: int, count: int) -> int:
+        """The row of an array of so many of these."""
+        element, size = self.row(wanted), self._second.size(wanted)
+        self._records.append(TypeRecord(TypeKind.ARRAY, "", count * size, 0, element, count, (), -1, 0))
+        return len(self._records) - 1
 
     def table(self) -> TypeTable:
         records = list(self._records)

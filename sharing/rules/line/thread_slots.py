@@ -17,6 +17,10 @@ moves the first element.
     struct alignas(64) Slot { long hits; };
     static Slot slot[MAX_THREADS];
 
+Larger elements meet where one ends and the next begins.  In a binary with debug information those are found of arrays
+of records in static storage, or behind a static pointer, where each thread is handed an element as it starts or has its
+number as the index, and where both ends are busy.
+
 An index that comes from thread-local storage, or in source from a function that tells the number of the running
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`),
 makes the element the thread's own: then it needs no further sign.  In a binary thread-local storage is seen within a
