@@ -51,17 +51,19 @@ def _words_apart(behind: Behind) -> Behind:
     arg_of_word &= behind.args["value"].astype(np.uint64) & _FRAME != _FRAME
     stored = behind.held["variable"] & HELD != 0
     on_frame = behind.held["variable"] & _FRAME == _FRAME
+    exact = behind.held["stride"] == 0
     return msgspec.structs.replace(
         behind,
+        spread=behind.held[~exact],
         sites=sites[~of_word & ~nowhere],
         args=args[~arg_of_word],
-        held=behind.held[~stored & ~_is_word(behind.held["what"])],
+        held=behind.held[exact & ~stored & ~_is_word(behind.held["what"])],
         elsewhere=sites[nowhere],
         word_sites=sites[of_word],
         word_args=args[arg_of_word],
-        stored=behind.held[stored & ~_is_word(behind.held["variable"])],
-        passed=behind.held[stored & _is_word(behind.held["variable"]) & ~on_frame],
-        framed=behind.held[stored & on_frame],
+        stored=behind.held[exact & stored & ~_is_word(behind.held["variable"])],
+        passed=behind.held[exact & stored & _is_word(behind.held["variable"]) & ~on_frame],
+        framed=behind.held[exact & stored & on_frame],
     )
 
 

@@ -35,6 +35,7 @@ from sharing.static.spinlocks import SpinLocks, spin_locks
 from sharing.static.startloops import with_rare_starts
 from sharing.static.startobjects import with_start_objects
 from sharing.static.startrecords import with_start_records
+from sharing.static.startwords import with_start_words
 from sharing.static.waitcode import without_waiting_loops
 
 
@@ -103,7 +104,8 @@ def run_passes(
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_start_records(with_start_objects(without_tls(image)), knowledge)
+    image = with_start_words(with_start_objects(without_tls(image)), knowledge)
+    image = with_start_records(image, knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))
     image = with_rare_starts(with_rarity(image), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)

@@ -236,7 +236,7 @@ HELD_DTYPE = np.dtype(
         ("loop_depth", "u1"),
         ("rarity", "u1"),  # as of sites
         ("order", "<u2"),  # as of sites
-        ("stride", "<u8"),  # bytes to what another thread stores there, 0 exact
+        ("stride", "<u8"),  # bytes to what another thread stores there, or to the next element, 0 exact
     ]
 )
 
@@ -250,8 +250,7 @@ HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target 
 WORD_NUMBER_BITS, WORD_ARG_BITS = 10, 3
 WORD_HOLDER = 1 << (HELD_ADDRESS_BITS - 1)
 WHOLE_ARGUMENT = (1 << WORD_NUMBER_BITS) - 1
-# In the place of the argument's number: the frame of a run of the function, which is so many bytes.
-OWN_FRAME = (1 << WORD_ARG_BITS) - 1
+OWN_FRAME = (1 << WORD_ARG_BITS) - 1  # in the place of the argument's number: the frame of a run, of so many bytes
 FRAME_BYTES = 1 << (HELD_OFFSET_BITS - 1)
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached`` is the
@@ -313,12 +312,11 @@ ORIGIN_DTYPE = np.dtype(
 class Behind(msgspec.Struct, frozen=True):
     """What code does to what pointers lead to: accesses, addresses that calls are given, what static pointers hold.
 
-    ``word_sites`` and ``word_args`` are the same behind words of what a function's own arguments point to, and
-    ``stored`` is what objects are given: in its ``variable`` is a place behind a pointer.  ``passed`` is what is in
-    words on the stack of which a call is handed the address: ``variable`` is the word of an argument of that call; of
-    ``framed``, functions that are stored in a frame, it is the place there.  ``own_sites`` is what is done behind words
-    of thread-local storage, ``own_held`` what threads keep there.
-    ``elsewhere`` are all accesses behind pointers, of which debug information may know more: they have no target.
+    ``word_sites`` and ``word_args``: behind words of what a function's own arguments point to (``led``: to objects).
+    ``stored`` is what objects are given, ``spread`` elements of arrays by a loop: ``variable`` is a place behind one.
+    ``passed``, words on the stack whose address a call is handed, has a word of its argument, ``framed``, functions in
+    frames, the place there.  ``own_sites`` and ``own_held``: behind words of thread-local storage, and what these hold.
+    ``elsewhere``: all accesses behind pointers, of which debug information may know more, without target.
     """
 
     sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
@@ -329,6 +327,8 @@ class Behind(msgspec.Struct, frozen=True):
     stored: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     passed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     framed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    spread: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    led: tuple[tuple[int, int, int], ...] = ()  # (holder, row of the entry, bytes into its argument)
     own_sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
     own_held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     own_names: dict[int, str] = {}  # of variables that begin at such words, by holder

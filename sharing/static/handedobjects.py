@@ -20,7 +20,7 @@ from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, functions_called
 from sharing.static.flow import through_starts
 from sharing.static.handedwords import Word, behind_words
-from sharing.static.handovers import ADDRESS_MASK, as_elements, handovers
+from sharing.static.handovers import ADDRESS_MASK, as_elements, entered_otherwise, handovers
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -158,11 +158,5 @@ def _of_several(image: Image, handed: list[Handed]) -> set[tuple[int, int]]:
     objects: dict[tuple[int, int], set[tuple[int, int] | None]] = defaultdict(set)
     for one in handed:
         objects[one.entry, one.parameter].add(None if one.data is None else (one.data, one.stride))
-    entries = np.array(sorted({entry for entry, _ in objects}), np.uint64)
-    named = image.args[image.args["kind"] == ArgKind.ADDRESS]
-    named = named[among(named["value"].astype(np.uint64), entries)]
-    ways = {(one.ip, one.entry) for one in handed}  # what code has loaded may be in a register that is no argument
-    otherwise = {value for ip, _, value, *_ in named.tolist() if (ip, value) not in ways}
-    for values in (image.kept["value"], image.calls["callee"], image.code_words["value"]):
-        otherwise.update(values[among(values, entries)].tolist())
+    otherwise = entered_otherwise(image, handed)
     return {key for key, data in objects.items() if len(data) > 1 or None in data or key[0] in otherwise}

@@ -7,7 +7,8 @@ program that hand on what they are given.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,6 +53,13 @@ class Handover(NamedTuple):
     parameter: int  # the data's number among the arguments of the function
     starts: bool  # a thread
     given: tuple[int, int] | None = None  # (call, its argument) that the data is given to, where that is another one
+
+
+class _Entered(Protocol):
+    @property
+    def ip(self) -> int: ...
+    @property
+    def entry(self) -> int: ...
 
 
 # Several passes ask for these, by the table of arguments.
@@ -191,6 +199,18 @@ def _is_taken(image: Image, address: int) -> bool:
         return distinct(np.concatenate([named, image.kept["value"], image.code_words["value"]]))
 
     return bool(among(np.array([address], np.uint64), _taken.of(image.args, (image.kept, image.code_words), taken))[0])
+
+
+def entered_otherwise(image: Image, handed: Iterable[_Entered]) -> set[int]:
+    """Those of the functions handed over so that are entered in a way that does not show what they get."""
+    ways = {(one.ip, one.entry) for one in handed}  # what code has loaded may be in a register that is no argument
+    entries = distinct(np.array([entry for _, entry in ways], np.uint64))
+    named = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    named = named[among(named["value"].astype(np.uint64), entries)]
+    otherwise = {value for ip, _, value, *_ in named.tolist() if (ip, value) not in ways}
+    for values in (image.kept["value"], image.calls["callee"], image.code_words["value"]):
+        otherwise.update(values[among(values, entries)].tolist())
+    return otherwise
 
 
 def as_elements(image: Image, found: list[Handover]) -> list[Handover]:

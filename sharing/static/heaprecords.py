@@ -6,7 +6,7 @@ made, how large it is, and at what it may begin.  An object that threads may hav
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 import numpy as np
@@ -74,7 +74,9 @@ def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapR
     records += _arguments(told, demangle)
     records += _words(told, demangle)
     records += _own_words(told)
-    return records + _handed_records(image, calls, [one for one in handed if _holder(one.data) not in known])
+    mine = [one for one in handed if _holder(one.data) not in known]
+    known.update(_holder(one.data) for one in handed)
+    return records + _handed_records(image, calls, mine) + _led_records(image, calls, known)
 
 
 def _arguments(told: Told, demangle: Demangle) -> list[HeapRecord]:
@@ -143,6 +145,25 @@ def _handed_records(image: Image, calls: CallGraph, handed: Sequence[Handed]) ->
             words = f"the argument of {' and '.join(list(entries[ip])[:2])}"
             made_by = f"{name} in {function_name(image, function)}"
             records.append(HeapRecord(ip, words, "", "", size, alignment, (ip,), _where(words, made_by)))
+    return records
+
+
+def _led_records(image: Image, calls: CallGraph, known: Collection[int]) -> list[HeapRecord]:
+    """The objects that code which runs once makes, outside of loops, and gives to what it starts threads with."""
+    records = []
+    for holder, row, offset in image.behind.led[:MAX_RECORDS]:
+        name = function_name(image, row)
+        words = f"argument of {name}+{offset:#x}"
+        where = f"the one that a pointer leads to, {offset} bytes into the argument of {name}"
+        made = image.calls[image.calls["ip"] == np.uint64(holder)]
+        if holder in known:
+            continue
+        if is_frame(holder):
+            records.append(HeapRecord(holder, words, "", "", 0, HEAP_ALIGNMENT, (), where))
+        elif len(made) and calls.phases.starts_once(made["function"])[0] and not made["loop_depth"][0]:
+            size, alignment, _ = _allocation(image, holder)
+            if alignment:
+                records.append(HeapRecord(holder, words, "", "", size, alignment, (holder,), where))
     return records
 
 

@@ -182,11 +182,20 @@ def _followed(image: Image, calls: CallGraph) -> Table:
     function = sites["function"]
     runs = (calls.mask[function] != 0) & ~calls.cold[function]
     sites = sites[runs]
-    new = image.behind.sites["ip"][among(holders(image.behind.sites["target"]), image.calls["ip"])]
-    sites = sites[~among(sites["ip"], new)]
+    sites = sites[~among(sites["ip"], _where_made(image))]
     weight = calls.frequency[sites["function"]] * times(sites["loop_depth"], sites["rarity"])
     order = np.argsort(-weight, kind="stable")[:MAX_INSTRUCTIONS]
     found: Table = sites[np.sort(order)]
+    return found
+
+
+def _where_made(image: Image) -> Table:
+    """Instructions that access an object which a call in their function has made."""
+    sites, calls = image.behind.sites, image.calls[np.argsort(image.calls["ip"], kind="stable")]
+    maker = holders(sites["target"])
+    made = among(maker, calls["ip"])
+    at = np.minimum(np.searchsorted(calls["ip"], maker[made]), len(calls) - 1)
+    found: Table = sites["ip"][made][calls["function"][at] == sites["function"][made]]
     return found
 
 

@@ -56,7 +56,13 @@ def with_start_objects(image: Image) -> Image:
     found = _started(image)
     if not found:
         return image
-    known = _known_words(image, found)
+    return dataclasses.replace(
+        with_words(image, _known_words(image, found)), given=(*image.given, *_given(image, found))
+    )
+
+
+def with_words(image: Image, known: dict[int, int]) -> Image:
+    """The image with what is done behind words of arguments, where these are known to lead (as of ``Given.data``)."""
     sites = _placed(image.behind.word_sites, "target", known)
     args = _placed(image.behind.word_args, "value", known)
     args["kind"] = ArgKind.ADDRESS
@@ -71,7 +77,6 @@ def with_start_objects(image: Image) -> Image:
         sites=joined_by_ip(image.sites, sites[~heap_sites]),
         args=joined_by_ip(image.args, args[~heap_args]),
         behind=behind,
-        given=(*image.given, *_given(image, found)),
     )
 
 
@@ -85,6 +90,11 @@ def is_frame(holder: int) -> bool:
     """Whether this is the frame of some run of a function."""
     frame = holder >> WORD_NUMBER_BITS & OWN_FRAME == OWN_FRAME
     return bool(holder & WORD_HOLDER) and frame and not is_own_word(holder)
+
+
+def holder_of(value: int) -> int:
+    """Of a value as of ``Given.data`` that is behind a pointer."""
+    return value >> HELD_OFFSET_BITS & _HOLDERS
 
 
 def function_of(holder: int) -> int:
@@ -114,7 +124,7 @@ def _started(image: Image) -> list[_Started]:
     for ip, words in objects.items():
         entry = _method(image, words.get(0, set()), methods)
         if entry >= 0:
-            told = {at: value for at, values in words.items() if (value := _one(image, values)) and at}
+            told = {at: value for at, values in words.items() if (value := one_of(image, values)) and at}
             found.append(_Started(entry, makers[ip], ip, told))
     return found
 
@@ -135,7 +145,7 @@ def _method(image: Image, tables: set[int], methods: dict[int, int]) -> int:
     return -1
 
 
-def _one(image: Image, values: set[int]) -> int:
+def one_of(image: Image, values: set[int]) -> int:
     """What a word leads to, where all that is stored there is one thing; 0 unknown."""
     resolved = {_resolved(image, value, numbers.PARAM_ROUNDS) for value in values}
     return resolved.pop() if len(resolved) == 1 else 0

@@ -339,8 +339,11 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
       getsOut(Halves.What[Word], M, E, Origin - 1, Word * 8);
     return;
   }
-  if (!E.Where.isExact())
+  if (!E.Where.isExact()) {
+    if (Emitting && M.Kind == Access::Store)
+      holdInElements(V, M, E.Where, 0, Origin - 1);
     return;
+  }
   int64_t At = E.Where.Base;
   if (M.Flags & MemRepeated) {
     forget(At, Realigned / 2);

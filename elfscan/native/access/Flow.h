@@ -269,6 +269,8 @@ private:
   void hold(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
   void holdIn(const Value &V, int64_t Place, uint32_t Index);
+  void holdInElements(const Value &V, const MemOperand &M, const Value &Where,
+                      int64_t Behind, uint32_t Index);
   void keepOnFrame(const Value &V, int64_t At, uint32_t Index);
   void keepOwn(const Value &V, const MemOperand &M, int64_t At, uint32_t Index);
   bool isFirstUse(const MemOperand &M) const;

@@ -214,8 +214,12 @@ void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
     keepOwn(V, M, *At + Behind, Index);
     return;
   }
-  if (M.Flags & MemSegment || !E.Where.isExact())
+  if (M.Flags & MemSegment)
     return;
+  if (!E.Where.isExact()) {
+    holdInElements(V, M, E.Where, Behind, Index);
+    return;
+  }
   if (E.Where.Kind == ValueKind::Pointee) {
     holdIn(V, E.Where.Base + Behind, Index);
     return;
@@ -278,6 +282,24 @@ void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
   if (uint64_t What = whatIs(V))
     Out->Held.push_back({Code[Index].Ip, uint64_t(Place), What, Current.Row,
                          LoopDepth, Rarity, Order, 0});
+}
+
+/// \p V is stored in one element after another of the array at \p Where, as
+/// where a loop makes what it starts threads with.
+void FunctionFlow::holdInElements(const Value &V, const MemOperand &M,
+                                  const Value &Where, int64_t Behind,
+                                  uint32_t Index) {
+  uint64_t What = M.Size >= 8 && Where.Stride > 8 ? whatIs(V) : 0;
+  if (!What)
+    return;
+  Value Place = Where;
+  Place.Base = wrapAdd(Place.Base, Behind);
+  if (Where.Kind == ValueKind::Stack)
+    Place = Value::frameAt(Current.Row, Place.Base);
+  bool IsStatic = Place.isNumber() && Place.IsAddress && P.inData(Place.Base);
+  if (IsStatic || Place.Kind == ValueKind::Pointee)
+    Out->Held.push_back({Code[Index].Ip, uint64_t(Place.Base), What,
+                         Current.Row, LoopDepth, Rarity, Order, Where.Stride});
 }
 
 /// What \p V leads to, an address or a Value of kind Pointee; 0: not known.
