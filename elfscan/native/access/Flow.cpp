@@ -242,6 +242,9 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   Effective E[2];
   for (unsigned I = 0; I < O.MemCount && I < std::size(E); ++I) {
     E[I] = effective(O.Mem[I], Origin);
+    // Code that reads what is there knows that the call before left it alone.
+    if (isFollowed(O.Mem[I].Base))
+      Now.Regs[O.Mem[I].Base].IsStale = false;
     if (!Emitting || O.Mem[I].Kind == Access::None)
       continue;
     if (isFollowed(O.Mem[I].Base) && Now.Regs[O.Mem[I].Base].Choice)
