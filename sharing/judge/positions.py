@@ -16,9 +16,9 @@ import msgspec
 from sharing.basics.positions import steps_lost
 from sharing.judge import numbers
 from sharing.judge.severitylimit import limited
-from sharing.model.finding import Finding, Severity, Verdict
+from sharing.model.finding import OF_SHARING, Finding, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
-from sharing.model.profile import Actor, Heat, Role
+from sharing.model.profile import Actor, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
@@ -32,6 +32,7 @@ _UNIT = "this unit's part of "
 class _Met(msgspec.Struct):
     """One pair at all positions: the worst draft, and at which it was found."""
 
+    rule: LineRule
     draft: Draft
     shifts: set[int]
 
@@ -113,12 +114,12 @@ def run(
                     key = (rule.id, *sorted(a.name for a in draft.actors[:2]))
                     known = met.get(key)
                     if known is None:
-                        met[key] = _Met(draft, {shift})
+                        met[key] = _Met(rule, draft, {shift})
                         continue
                     known.shifts.add(shift)
                     if (draft.severity.rank, draft.score) > (known.draft.severity.rank, known.draft.score):
                         known.draft = draft
-    graded = [d for m in met.values() if (d := _graded(m, positions, context.line_size)) is not None]
+    graded = [d for m in met.values() if (d := _graded(m, positions, context)) is not None]
     return _one_per_object(limited(graded, context) if limits else graded, every_pair=every_pair)
 
 
@@ -137,7 +138,7 @@ def of_one(
             yield from (draft for draft in rule.check(line, context) if (rule.id, draft.actors[0].name) not in said)
 
 
-def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
+def _graded(met: _Met, positions: Positions, context: Context) -> Draft | None:
     """Severity by share of positions; across sections LOW, as fragile, or a note where it is not high."""
     draft = met.draft
     homes = [positions.of(a) for a in draft.actors[:2]]
@@ -159,25 +160,50 @@ def _graded(met: _Met, positions: Positions, line_size: int) -> Draft | None:
         )
     if first.index not in positions.movable or draft.verdict is Verdict.TRUE_SHARING:
         return draft
+    line_size = context.line_size
     possible = line_size // positions.step(first)
-    share = len(met.shifts) / possible
+    others = [shift for shift in range(0, line_size, positions.step(first)) if shift not in met.shifts]
+    shifts = met.shifts.union(_meeting(met, others, context))
+    share = len(shifts) / possible
     steps = steps_lost(share)
     elements = draft.verdict is Verdict.FALSE_SHARING and len(draft.actors) == 1  # of one array, for each thread
     if first.name == ALLOCATED and not elements and not object_shared_by_intent(draft.actors[:2]):
         steps += 1  # there may be an object for each thread
     if draft.verdict is Verdict.SPLIT_ACCESS and share < 1:
         steps += 1  # nothing here is known to straddle
-    evidence = f"on one line at {len(met.shifts)} of the {possible} offsets in a line at which {_what(first)} can start"
+    evidence = f"on one line at {len(shifts)} of the {possible} offsets in a line at which {_what(first)} can start"
     if possible == 1:
         evidence = f"{_what(first)} is aligned to the line: they always share a line"
-    at = f"; they do so at {len(met.shifts)} of the {possible}{_AT_SOME}{_what(first)} can start"
+    at = f"; they do so at {len(shifts)} of the {possible}{_AT_SOME}{_what(first)} can start"
     return dataclasses.replace(
         draft,
         severity=draft.severity.lowered(steps),
         message=f"{draft.message}{at}" if share < 1 else draft.message,
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
-        score=draft.score * share,
+        score=draft.score * len(met.shifts) / possible,  # first comes what a rule names at most of them
     )
+
+
+def _meeting(met: _Met, shifts: Iterable[int], context: Context) -> Iterator[int]:
+    """Those positions at which the two that are named are on a line, by the rule if nothing else were there.
+
+    A rule names one pair a line: where a busier neighbour is on the line as well it speaks of that one, and these two
+    share the line all the same.
+    """
+    pair, size = met.draft.actors[:2], context.line_size
+    if met.draft.verdict not in OF_SHARING or len(pair) < 2:
+        return
+    alone = tuple(sorted(pair, key=lambda actor: (actor.span, actor.name)))
+    for shift in shifts:
+        lines = {at for begin, end in pair[0].hot for at in _lines(begin + shift, end + shift, size)}
+        drafts = (d for at in lines for d in met.rule.check(LineProfile(at * size - shift, size, alone), context))
+        if any(set(draft.actors[:2]) == set(pair) for draft in drafts):
+            yield shift
+
+
+def _lines(begin: int, end: int, line_size: int) -> range:
+    """Numbers of the lines that hold a byte of [begin, end)."""
+    return range(begin // line_size, (end - 1) // line_size + 1)
 
 
 def meets_at_some(finding: Finding) -> bool:

@@ -63,11 +63,29 @@ def test_a_pair_that_meets_at_half_of_the_positions_keeps_its_severity() -> None
     assert finding.line.place == "a line of .bss"
 
 
-def test_a_pair_that_meets_at_one_position_in_eight_loses_two_severities() -> None:
-    # The lock's hot bytes end at 20 and the head ends at 64: together only if the lock starts a line.
+def test_a_lock_that_lies_on_two_lines_meets_what_is_on_either() -> None:
+    # The lock is written up to byte 16, and the head ends at 64: on one line where the lock starts a line, and where a
+    # line starts within what is written of it, 8 bytes from its begin.
     image = image_of(assemble([server().build()]), bss(("lock", 0, 40), ("head", 56, 8), alignment=8))
     (finding,) = judged(image).findings
-    assert finding.severity is Severity.LOW
+    assert finding.severity is Severity.MEDIUM
+    assert any("2 of the 8 offsets" in e.text for e in finding.evidence)
+
+
+def counters(distance: int) -> Image:
+    """Two counters of two threads in static storage."""
+    unit = UnitMaker("/src/counters.c")
+    for name, function in (("in", "receive"), ("out", "send")):
+        unit.variable(name, LONG)
+        unit.function(function, access("rmw", name, size=8, loop=2, atomic=5))
+    unit.function("main", *(call("pthread_create", (3, 0), (3, 0), (4, n)) for n in ("receive", "send")))
+    return image_of(assemble([unit.build()]), bss(("in", 0, 8), ("out", distance, 8), alignment=8))
+
+
+def test_a_pair_that_meets_at_one_position_in_eight_loses_two_severities() -> None:
+    (near,) = judged(counters(8)).findings
+    (finding,) = judged(counters(56)).findings
+    assert (near.severity, finding.severity) == (Severity.HIGH, Severity.LOW)
     assert any("1 of the 8 offsets" in e.text for e in finding.evidence)
 
 
@@ -226,3 +244,34 @@ def test_at_link_addresses_the_line_is_exact() -> None:
 
 def test_a_program_of_which_no_unit_could_be_read_has_no_findings() -> None:
     assert not judged(image_of(assemble([]))).findings
+
+
+def three_members(limit: int) -> UnitMaker:
+    """Two counters of two threads before what a third reads; the first counter is the busier one."""
+    unit = UnitMaker("/src/store.c")
+    unit.record("store", ("requests", 0, LONG), ("errors", 16, LONG), ("limit", limit, LONG), size=limit + 8)
+    key = f"store#{limit + 8}"
+    unit.function("serve", through("rmw", key, 0, size=8, loop=3, atomic=5))
+    unit.function("report", through("rmw", key, 16, size=8, loop=2, atomic=5))
+    unit.function("watch", through("load", key, limit, size=8, loop=3))
+    unit.function("main", *(call("pthread_create", (3, 0), (3, 0), (4, n)) for n in ("serve", "report", "watch")))
+    return unit
+
+
+def positions_of(limit: int, *names: str) -> str:
+    """At how many positions a pair is said to meet."""
+    findings = judged(image_of(assemble([three_members(limit).build()]))).findings
+    named = [f"struct store.{name}" for name in names]
+    (found,) = (f for f in findings if [p.full_name for p in f.participants[:2]] == named)
+    (text,) = (e.text for e in found.evidence if e.text.startswith("on one line at"))
+    return text
+
+
+def test_a_busier_neighbour_takes_no_position_from_a_pair() -> None:
+    # The rule speaks of the busier counter wherever that is on the line as well.
+    assert "at 4 of the 4 offsets" in positions_of(24, "errors", "limit")
+
+
+def test_a_position_counts_only_where_the_pair_meets() -> None:
+    assert "at 3 of the 4 offsets" in positions_of(40, "errors", "limit")
+    assert "at 1 of the 4 offsets" in positions_of(72, "errors", "limit")
