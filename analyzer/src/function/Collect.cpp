@@ -220,6 +220,7 @@ void Collector::readRegions(const Scan &Seen, const FunctionDecl &Parent,
     // Local pointers of the parent keep their meaning inside.
     Scan Inner;
     Inner.Locals = Seen.Locals;
+    Inner.share(*D);
     Inner.add(Code);
     readInto(Out, Parent, Code, Inner, nullptr);
     readRegions(Inner, Parent, Out);

@@ -77,9 +77,11 @@ Location Locations::variable(const DeclRefExpr &Ref) {
 }
 
 /// Is it a local of another function that a thread of its own was handed by
-/// reference?  What a lambda captures that is only called here is still in the
-/// frame of whoever runs it.
+/// reference, or the threads of a parallel region?  What a lambda captures that
+/// is only called here is still in the frame of whoever runs it.
 bool Locations::isSharedCapture(const DeclRefExpr &Ref) const {
+  if (!Function && Locals && !Locals->Shared.empty())
+    return Locals->Shared.contains(dyn_cast<VarDecl>(Ref.getDecl()));
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(Function);
   return Method && Known && Ref.refersToEnclosingVariableOrCapture() &&
          Method->getParent()->isLambda() &&

@@ -74,7 +74,8 @@ Location Locations::plainElement(const Expr *Base, const Expr *Index,
     return P;
   QualType Of = Holder->getType().getNonReferenceType();
   if (const CXXRecordDecl *Container = Of->getAsCXXRecordDecl();
-      Container ? !isContiguous(*Container) : !Of->isPointerType())
+      Container ? !isContiguous(*Container)
+                : !Of->isPointerType() && !Of->isArrayType())
     return P;
   const RecordDecl *&R = Known->Plain[Holder];
   if (!R)

@@ -75,6 +75,32 @@ const CapturedStmt *parallelBody(const OMPExecutableDirective &D) {
                                : nullptr;
 }
 
+/// All that has the default kind of sharing or is said to be shared; what a
+/// clause makes private each thread has a copy of.
+void Scan::share(const OMPExecutableDirective &D) {
+  const CapturedStmt *Captured = parallelBody(D);
+  for (const CapturedStmt::Capture &C : Captured->captures())
+    if (C.capturesVariable())
+      Shared.insert(C.getCapturedVar());
+  for (const OMPClause *Clause : D.clauses()) {
+    switch (Clause->getClauseKind()) {
+    case llvm::omp::OMPC_private:
+    case llvm::omp::OMPC_firstprivate:
+    case llvm::omp::OMPC_lastprivate:
+    case llvm::omp::OMPC_linear:
+    case llvm::omp::OMPC_reduction:
+    case llvm::omp::OMPC_in_reduction:
+    case llvm::omp::OMPC_task_reduction:
+      for (const Stmt *Named : const_cast<OMPClause *>(Clause)->children())
+        if (const auto *Ref = dyn_cast_or_null<DeclRefExpr>(Named))
+          Shared.erase(dyn_cast<VarDecl>(Ref->getDecl()));
+      break;
+    default:
+      break;
+    }
+  }
+}
+
 void Scan::add(const Stmt *Body) {
   if (!Body)
     return;
@@ -268,8 +294,11 @@ void Scan::see(const Item &I) {
     Regions.push_back(D);
     How = As::Unevaluated; // here; it is a function of its own
   }
-  if (const auto *Captured = dyn_cast<CapturedStmt>(S)) // no child of it
+  if (const auto *Captured = dyn_cast<CapturedStmt>(S)) {
+    // Its children name what is captured; what becomes of that says its body.
     Work.push_back({Captured->getCapturedStmt(), Critical, How});
+    return;
+  }
   for (const Stmt *Child : S->children())
     if (Child)
       Work.push_back({Child, Critical, How});

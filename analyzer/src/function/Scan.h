@@ -54,6 +54,9 @@ struct Scan {
   /// What members that are pointers to functions are given.
   llvm::SmallVector<std::pair<const clang::FieldDecl *, const clang::Expr *>, 1>
       Functions;
+  /// In a parallel region: locals of the function around it that all its
+  /// threads use, and no copies of them.
+  llvm::DenseSet<const clang::VarDecl *> Shared;
   llvm::DenseSet<const clang::Stmt *> Unevaluated;
   llvm::DenseMap<const clang::Stmt *, Mark> Marks;
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
@@ -66,6 +69,8 @@ struct Scan {
   void add(const clang::CXXConstructorDecl &Constructor);
   /// The initialiser of a global.
   void add(const clang::VarDecl &Global);
+  /// The body is that of a parallel region.
+  void share(const clang::OMPExecutableDirective &Region);
 
 private:
   enum class As : uint8_t { Usual, Unevaluated, Atomic };
