@@ -72,6 +72,7 @@ const RecordDecl *sizeofRecord(const Expr *E, unsigned Depth = 0) {
   return nullptr;
 }
 
+constexpr int64_t LineBytes = 64; ///< the least of what DPDK takes for a line
 /// More is not there to align: it is as much as a page.
 constexpr int64_t MaxAddedBytes = 4096;
 
@@ -119,6 +120,54 @@ bool allocatesByAttribute(const CallExpr &C, const FunctionDecl &F,
       return false;
   }
   return Sized;
+}
+
+/// By what it is told: no more than the size of a record, and of whom.  What
+/// is told neither the place nor the key of what it returns finds it itself.  A
+/// number that is computed may choose among what there is, and any other but
+/// the line of the call may be an alignment.
+bool allocatesBySize(const CallExpr &C, const FunctionDecl &F,
+                     const ASTContext &Context) {
+  if (!F.getIdentifier() || F.getBuiltinID() ||
+      !C.getType()->isVoidPointerType() ||
+      C.getType()->getPointeeType().isConstQualified())
+    return false;
+  bool Sized = false;
+  int Alignment = alignmentArgument(F);
+  for (unsigned I = 0; I < C.getNumArgs(); ++I) {
+    const Expr *Arg = C.getArg(I);
+    QualType T = Arg->getType();
+    if (int(I) == Alignment)
+      continue;
+    if (T->isIntegralOrEnumerationType()) {
+      Expr::EvalResult Value;
+      if (sizeofRecord(Arg)) {
+        Sized = true;
+        continue;
+      }
+      if (Arg->isValueDependent() || !Arg->EvaluateAsInt(Value, Context))
+        return false;
+      const SourceManager &Files = Context.getSourceManager();
+      if (Value.Val.getInt() != 0 &&
+          Value.Val.getInt() != Files.getPresumedLineNumber(C.getExprLoc()))
+        return false;
+    } else if (T->isVoidPointerType()) {
+      return false; // the place, or the key, of what is returned
+    }
+  }
+  return Sized;
+}
+
+/// By its name, memory that the record which it returns tells of.
+bool reservesByName(const FunctionDecl &F) {
+  return F.getIdentifier() && F.getName().contains_insensitive("reserve");
+}
+
+/// What a library's own documents promise of memory that is no record's.
+int64_t documented(StringRef Name) {
+  return llvm::StringSwitch<int64_t>(Name)
+      .Cases("rte_memzone_reserve", "rte_memzone_reserve_bounded", LineBytes)
+      .Default(0);
 }
 
 } // namespace
@@ -181,7 +230,8 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   }
   int64_t Promised = promisedBy(F, Context, Known.elements());
   bool ByBody = Promised && C.getType()->isVoidPointerType();
-  if (!ByBody && !allocatesByName(C, F) && !allocatesByAttribute(C, F, Context))
+  if (!ByBody && !allocatesByName(C, F) &&
+      !allocatesByAttribute(C, F, Context) && !allocatesBySize(C, F, Context))
     return;
   MadeAt[&C] = Here.Shape.LoopDepth;
   int Alignment = alignmentArgument(F);
@@ -215,8 +265,73 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
       C.getType()->getPointeeType()->isRecordType())
     return;
   allocated(Name, T, Guarantee, C.getExprLoc());
-  if (Out.Allocations.back().Record < 0)
-    Allocated[&C] = Out.Allocations.size() - 1;
+  Allocated[&C] = Out.Allocations.size() - 1;
+}
+
+/// What was reserved and is found in the record that tells of it, as
+/// `zone->addr` of a zone: \p C makes it the place of a record.
+void Body::reserved(const CastExpr &C) {
+  const RecordDecl *R = C.getType()->getPointeeType()->getAsRecordDecl();
+  const Expr *Place = C.getSubExpr()->IgnoreParenImpCasts();
+  if (const auto *One = dyn_cast<ConditionalOperator>(Place))
+    Place = One->getTrueExpr()->IgnoreParenImpCasts(); // else it is null
+  const auto *M = dyn_cast<MemberExpr>(Place);
+  if (!R || !M || !M->getType()->isVoidPointerType())
+    return;
+  // A member of an unnamed union is one of the record.
+  while (const auto *Outer = dyn_cast<MemberExpr>(M->getBase()))
+    M = Outer;
+  if (!M->isArrow())
+    return;
+  const Expr *Zone = M->getBase()->IgnoreParenImpCasts();
+  llvm::ArrayRef<const Expr *> Values(Zone);
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Zone)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    auto Known = V ? Seen.Locals.find(V) : Seen.Locals.end();
+    if (Known == Seen.Locals.end() || Known->second.Stepped)
+      return;
+    Values = Known->second.Values;
+  }
+  for (const Expr *Value : Values) {
+    const auto *Call = dyn_cast<CallExpr>(Value->IgnoreParenCasts());
+    const FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
+    if (!F || !reservesByName(*F))
+      continue;
+    int Told = alignmentArgument(*F);
+    int64_t Guarantee = documented(F->getName());
+    Expr::EvalResult Result;
+    if (Told >= 0 && unsigned(Told) < Call->getNumArgs())
+      Guarantee = Call->getArg(unsigned(Told))->EvaluateAsInt(Result, Context)
+                      ? Result.Val.getInt().getExtValue()
+                      : MaxAddedBytes;
+    return allocated(F->getName(), Context.getRecordType(R), Guarantee,
+                     C.getExprLoc());
+  }
+}
+
+/// Memory of which the last bits of the address are cut off, behind what was
+/// added to round it up.
+void Body::rounded(const BinaryOperator &B) {
+  Expr::EvalResult Result;
+  if (!B.getType()->isIntegerType() || B.getRHS()->isValueDependent() ||
+      !B.getRHS()->EvaluateAsInt(Result, Context))
+    return;
+  const llvm::APSInt &Kept = Result.Val.getInt();
+  if (!(~Kept).isMask())
+    return;
+  unsigned Bits = Kept.countr_zero();
+  const Expr *Address = B.getLHS()->IgnoreParenCasts();
+  while (const auto *Sum = dyn_cast<BinaryOperator>(Address)) {
+    if (Sum->getOpcode() != BO_Add)
+      return;
+    Address = Sum->getLHS()->IgnoreParenCasts();
+  }
+  auto It = Allocated.find(Address);
+  if (It == Allocated.end() ||
+      (int64_t(1) << std::min(Bits, 62U)) > MaxAddedBytes)
+    return;
+  int64_t &Guarantee = Out.Allocations[It->second].Guarantee;
+  Guarantee = std::max(Guarantee, int64_t(1) << Bits);
 }
 
 } // namespace linemate

@@ -168,7 +168,9 @@ void Body::castTo(const CastExpr &C) {
     return;
   case CK_BitCast: {
     auto It = Allocated.find(Sub->IgnoreParenImpCasts());
-    if (It == Allocated.end() || Out.Allocations[It->second].Record >= 0)
+    if (It == Allocated.end())
+      return reserved(C);
+    if (Out.Allocations[It->second].Record >= 0)
       return;
     if (const RecordDecl *R = C.getType()->getPointeeType()->getAsRecordDecl())
       Out.Allocations[It->second].Record = Unit.record(*R);
@@ -190,6 +192,8 @@ void Body::unary(const UnaryOperator &U) {
 }
 
 void Body::binary(const BinaryOperator &B) {
+  if (B.getOpcode() == BO_And)
+    return rounded(B);
   if (!B.isAssignmentOp())
     return;
   if (B.isCompoundAssignmentOp())

@@ -18,8 +18,10 @@ Use instead: an allocation that knows the alignment.
 
 In C++, `new` does so since C++17 (compile with -std=c++17 or later), and so do std::make_unique and the containers;
 before it, what a std::vector holds counts as allocated by one that does not know.  A wrapper of the project, known by
-its name or by an attribute, promises what malloc does where its definition is seen to call malloc, or another wrapper
-that does; what is not seen of one may align, and is low.
+its name, by an attribute, or because it returns memory for the size of a record that it is told (and is told neither
+where that is nor which of several), promises what malloc does where its definition is seen to call malloc, or another
+wrapper that does; what is not seen of one may align, and is low.  So is what a record tells of memory that was
+reserved.  Of one that is seen to call what aligns nothing is said.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from sharing.model.finding import Related, Remedy, Severity, Verdict
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant, raised
 from sharing.source.declarations import language, shown_name, source_position, synchronises
 from sharing.source.program import Defined, Program
+from sharing.static.coldness import last_component
 
 MAX_PLACES = 6
 MAX_WRAPPED = 4  # wrappers around wrappers
@@ -58,6 +61,8 @@ _CONTAINERS = ("std::vector<", "std::deque<")
 _STANDARD = re.compile(r"(?:c|gnu)\+\+(\d\w)")
 _ALIGNED_NEW = "17"
 _OLD = ("98", "03", "0x")  # C++ of before 2011
+# What else allocates is known by what it is told, which says less.
+_NAMED_ALLOCATOR = re.compile(r"alloc(?:0|_n|0_n|_node|_array)?$", re.IGNORECASE)
 # Others that call malloc hand on something else: what they keep in what they made.
 _NAMED_AFTER_MEMORY = re.compile(r"alloc|mem(?![a-z])", re.IGNORECASE)
 
@@ -76,11 +81,22 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             files = program.units[defined.unit].files
             where = f"{files[fact.file]}:{fact.line}:{fact.column}" if 0 <= fact.file < len(files) else ""
             found.setdefault(record.facts.key, []).append((fact, defined.facts.name, where, promised))
+    found = _not_by_what_aligns(program, found) if found else found
     for key, place in _in_containers(program):
         found.setdefault(key, []).append(place)
     wrappers = _wrappers(program) if found else frozenset()
     for key, places in found.items():
         yield _draft(program, ctx, program.records[key], places, wrappers)
+
+
+def _not_by_what_aligns(program: Program, found: dict[str, list[_Place]]) -> dict[str, list[_Place]]:
+    """Without allocations by functions not named after it that are seen to call what aligns, where none is promised."""
+    aligning = {name for name in _aligning(program) if not _NAMED_ALLOCATOR.search(name)}
+    kept = {
+        key: [place for place in places if place[0].guarantee or _unqualified(place[0].api) not in aligning]
+        for key, places in found.items()
+    }
+    return {key: places for key, places in kept.items() if places}
 
 
 def _in_containers(program: Program) -> Iterator[tuple[str, _Place]]:
@@ -107,12 +123,7 @@ def _wrappers(program: Program) -> frozenset[str]:
 
     Through others that do so as well; one that may align as well promises what its caller asks it for.
     """
-    calls: dict[str, list[set[str]]] = {}
-    for defined in program.functions.values():
-        rows = defined.facts.calls
-        # Of a static function also the file stands in its symbol.
-        symbols = {program.symbol(defined.unit, s).partition("@")[0] for s in rows[:: len(CALL_COLUMNS)] if s >= 0}
-        calls.setdefault(_unqualified(defined.facts.name), []).append(symbols)
+    calls = _calls(program)
     known = set(_C_MALLOCS)
     for _ in range(MAX_WRAPPED):
         more = {
@@ -126,6 +137,40 @@ def _wrappers(program: Program) -> frozenset[str]:
             break
         known |= more
     return frozenset(known - _C_MALLOCS)
+
+
+def _aligning(program: Program) -> frozenset[str]:
+    """Unqualified names of functions of which a definition is seen to call what aligns, by its name, and none malloc.
+
+    What these promise is not known; that it is no more than malloc does would be wrong.
+    """
+    aligning: set[str] = set()
+    mallocs: set[str] = set(_C_MALLOCS)
+    through: dict[str, set[str]] = {}  # by name what its definitions call that is named after memory
+    for name, definitions in _calls(program).items():
+        if _NAMED_AFTER_MEMORY.search(name):
+            called = {one for definition in definitions for one in definition}
+            if any("align" in one for one in called):
+                aligning.add(name)
+            through[name] = {last_component(one) for one in called if _NAMED_AFTER_MEMORY.search(one)}
+    for found in (aligning, mallocs):
+        for _ in range(MAX_WRAPPED):
+            more = {name for name, called in through.items() if name not in found and called & found}
+            if not more:
+                break
+            found |= more
+    return frozenset(aligning - mallocs)
+
+
+def _calls(program: Program) -> dict[str, list[set[str]]]:
+    """By the unqualified name of a function what each of its definitions calls, as symbols."""
+    calls: dict[str, list[set[str]]] = {}
+    for defined in program.functions.values():
+        rows = defined.facts.calls
+        # Of a static function also the file stands in its symbol.
+        symbols = {program.symbol(defined.unit, s).partition("@")[0] for s in rows[:: len(CALL_COLUMNS)] if s >= 0}
+        calls.setdefault(_unqualified(defined.facts.name), []).append(symbols)
+    return calls
 
 
 def _unqualified(name: str) -> str:
