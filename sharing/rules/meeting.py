@@ -20,6 +20,7 @@ STARTED = "this thread meets only another one like it, and callers of this libra
 SELDOM_CALLED = "callers of this library would not do both often enough to matter if one were ten times less"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 PACED = "one of the two is used once in a round in which its thread waits for another thread"
+PACED_GUESS = f"{PACED}, and that the other one is used often is an estimate"
 LIBRARY = "both belong to the standard library"
 OF_LIBRARY = "one of the two is the standard library's own, and that threads use it often is an estimate"
 ESTIMATED = "that two threads do both often is an estimate"
@@ -46,7 +47,8 @@ def said_at_most(severity: Severity, a: Actor, b: Actor, ctx: Context) -> int:
 
 def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     """Both sides sure on threads that run at one time: no limit, but medium of what they do once each time that they
-    wait for each other, unless both are atomics, which count what is handed over.  One sure and both often: medium.
+    wait for each other, unless both are atomics, which count what is handed over.  One sure and both often: medium, low
+    where the sure one is done once each time that its thread waits, as often as it is woken.
 
     Low is what both do far more often than would matter, by estimate, and what only the loop of its own thread makes
     busy, however sure that is.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for
@@ -72,7 +74,7 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
-        return most
+        return most if atomic or _one_unpaced(wrote, used, seen, ctx) else (Severity.LOW, PACED_GUESS)
     if not ctx.thread_mask and ctx.concurrent(wrote.writes & seen, used.uses & seen):
         return Severity.MEDIUM, UNKNOWN
     if ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
@@ -89,3 +91,9 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
         return Severity.NOTE, PERHAPS
     return Severity.NOTE, "no two threads are estimated to use both of them often"
+
+
+def _one_unpaced(wrote: FrequentUse, used: FrequentUse, seen: int, ctx: Context) -> bool:
+    """Does one of the two surely do its part oftener than its thread waits for others, and the other one often?"""
+    free_writes, free_uses = wrote.sure_writes & ~wrote.paced_writes, used.sure_uses & ~used.paced_uses
+    return ctx.concurrent(free_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, free_uses)

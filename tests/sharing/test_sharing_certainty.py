@@ -29,6 +29,7 @@ def actor(often: FrequentUse | None, *, by: int = ONE | OTHER, heat: Heat = Heat
 
 SURE_ONE = FrequentUse(ONE, ONE, ONE, ONE)
 SURE_OTHER = FrequentUse(OTHER, OTHER, OTHER, OTHER)
+OFTEN_ONE = FrequentUse(ONE, ONE)
 OFTEN_OTHER = FrequentUse(OTHER, OTHER)
 MAYBE_OTHER = FrequentUse(maybe_writes=OTHER, maybe_uses=OTHER)
 FAR_ONE = FrequentUse(ONE, ONE, far_writes=ONE, far_uses=ONE)
@@ -43,6 +44,8 @@ def atomic(one: Actor) -> Actor:
 
 
 PACED_OTHER = actor(FrequentUse(OTHER, OTHER, OTHER, OTHER, paced_writes=OTHER, paced_uses=OTHER))
+BOTH = OTHER | MANY
+PACED_AND_SURE = actor(FrequentUse(BOTH, BOTH, BOTH, BOTH, paced_writes=OTHER, paced_uses=OTHER))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +65,13 @@ PACED_OTHER = actor(FrequentUse(OTHER, OTHER, OTHER, OTHER, paced_writes=OTHER, 
             atomic(actor(SURE_ONE)), atomic(PACED_OTHER), Severity.CRITICAL, id="atomics that count what is handed over"
         ),
         pytest.param(atomic(actor(SURE_ONE)), PACED_OTHER, Severity.MEDIUM, id="and one of them plain"),
+        pytest.param(actor(OFTEN_ONE), PACED_OTHER, Severity.LOW, id="one less sure, one once each time that it waits"),
+        pytest.param(
+            atomic(actor(OFTEN_ONE)), atomic(PACED_OTHER), Severity.MEDIUM, id="and both atomics, one of them less sure"
+        ),
+        pytest.param(
+            actor(OFTEN_ONE), PACED_AND_SURE, Severity.MEDIUM, id="one less sure, and a third thread that never waits"
+        ),
         pytest.param(actor(SURE_ONE), RAISED, Severity.LOW, id="one of them busy in its own loop only"),
         pytest.param(actor(FrequentUse(ONE, ONE)), RAISED, Severity.LOW, id="and the other one less sure"),
         pytest.param(
