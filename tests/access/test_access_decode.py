@@ -63,8 +63,9 @@ divl (%rax)                         | load 4
 idivq (%rax)                        | load 8
 pushq (%rax)                        | load 8
 popq (%rax)                         | store 8
-xchgl %ecx, (%rax)                  | rmw atomic 4
-xchgb %cl, (%rax)                   | rmw atomic 1
+xchgl %ecx, (%rax); movl %ecx, %edx | rmw atomic 4
+xchgb %cl, (%rax); movb %cl, %dl    | rmw atomic 1
+xchgl %ecx, (%rax); movl $1, %ecx   | store atomic 4
 xaddl %ecx, (%rax)                  | rmw 4
 lock xaddq %rcx, (%rax)             | rmw atomic 8
 cmpxchgl %ecx, (%rdi)               | rmw 4

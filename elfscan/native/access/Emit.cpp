@@ -128,26 +128,34 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     Flags |= SiteFlag::Clears;
   if (changesBits(O, M))
     Flags |= SiteFlag::Bitmap;
+  auto Kind = uint8_t(kindOf(O, M));
   bool LoadExclusive = M.Flags & MemExclusive && M.Kind == Access::Load;
   // What a store exclusive ends is one access, that one's.
   if ((IsUnknown || (P.Elsewhere && (IsParam || IsBehind))) && !LoadExclusive)
     Out->Behind.push_back({O.Ip, uint64_t(HeldBit), Current.Row, Size, 0, Order,
-                           uint8_t(M.Kind), Flags, LoopDepth, Rarity});
+                           Kind, Flags, LoopDepth, Rarity});
   if (IsUnknown)
     return;
   if (IsParam) {
     if (V.Arg >= MaxParam || V.Base >= MaxParamOffset ||
         V.Base <= -MaxParamOffset)
       return;
-    ParamRow Row = {O.Ip,  V.Base, Current.Row,     Size,  narrowed(Stride),
-                    Order, V.Arg,  uint8_t(M.Kind), Flags, LoopDepth};
+    ParamRow Row = {O.Ip,  V.Base, Current.Row, Size,  narrowed(Stride),
+                    Order, V.Arg,  Kind,        Flags, LoopDepth};
     (LoadExclusive ? ExclusiveParams : Out->Params).push_back(Row);
     return;
   }
   if (IsBehind) {
-    SiteRow Row = {
-        O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
-        Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
+    SiteRow Row = {O.Ip,
+                   uint64_t(V.Base),
+                   Current.Row,
+                   Size,
+                   narrowed(Stride),
+                   Order,
+                   Kind,
+                   Flags,
+                   LoopDepth,
+                   Rarity};
     (LoadExclusive ? ExclusiveBehind : Out->Behind).push_back(Row);
     return;
   }
@@ -164,9 +172,18 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
                                  uint16_t(M.Size), uint8_t(ZeroRange::Sets),
                                  Number});
   SiteRow Row = {
-      O.Ip,  uint64_t(V.Base), Current.Row, Size,      narrowed(Stride),
-      Order, uint8_t(M.Kind),  Flags,       LoopDepth, Rarity};
+      O.Ip,  uint64_t(V.Base), Current.Row, Size, narrowed(Stride), Order, Kind,
+      Flags, LoopDepth,        Rarity};
   (LoadExclusive ? ExclusiveSites : Out->Sites).push_back(Row);
+}
+
+/// What an operand does, where an exchange of which nobody asks what was there
+/// is how x86-64 stores in order.
+Access FunctionFlow::kindOf(const Op &O, const MemOperand &M) const {
+  if (M.Kind != Access::Rmw || P.Machine != Arch::X86_64)
+    return M.Kind;
+  auto At = uint32_t(&O - Code.data());
+  return G.onlyStores(Code, At, C) ? Access::Store : M.Kind;
 }
 
 /// Is the memory a word of a set of bits, of which code chooses one by number?

@@ -229,6 +229,7 @@ private:
 
   // Emit.cpp: what is reported.
   void access(const Op &O, const MemOperand &M, const Effective &E);
+  Access kindOf(const Op &O, const MemOperand &M) const;
   bool changesBits(const Op &O, const MemOperand &M) const;
   uint8_t smallStored(const Op &O, const MemOperand &M) const;
   ZeroRanges::Variable variableAt(const MemOperand &M,

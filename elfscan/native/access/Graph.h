@@ -15,6 +15,8 @@
 
 namespace linemate {
 
+struct Convention;
+
 struct Block {
   uint32_t First = 0; ///< ops [First, Last)
   uint32_t Last = 0;
@@ -64,6 +66,11 @@ public:
   /// No edges: what a key opens counts as hardly ever done.  Registers are
   /// there what they were at the branch all the same.
   std::span<const KeyedBlock> keyed() const { return Keyed; }
+
+  /// Does the op at this position exchange memory for a register that nothing
+  /// asks afterwards?
+  bool onlyStores(std::span<const Op> Ops, uint32_t At,
+                  const Convention &C) const;
 
   /// Every block before those that lead to it, back edges aside.
   std::span<const uint32_t> postOrder() const { return PostOrder; }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Decoder.h"
 #include "Graph.h"
 
 #include <algorithm>
@@ -25,7 +26,87 @@ bool tries(const Op &O) {
 /// The register in which an exchange leaves what was there; NoReg of others.
 int8_t oldOf(const Op &O) { return O.Traits & Exchanges ? O.Swapped : NoReg; }
 
+constexpr unsigned MostAsked = 16; // blocks behind an exchange
+
+enum class Fate : uint8_t { Kept, Gone, Used };
+
+/// Does an instruction give a register a value that has nothing to do with the
+/// one before?
+bool replaces(const Op &O, int8_t Reg) {
+  if (O.Dst != Reg || O.Width < 4 || O.Src == Reg || O.Src2 == Reg)
+    return false;
+  switch (O.How) {
+  case Transfer::Constant:
+  case Transfer::Address:
+  case Transfer::Move:
+    return true;
+  case Transfer::Lea:
+  case Transfer::Load:
+    return O.Mem[0].Base != Reg && O.Mem[0].Index != Reg;
+  default:
+    return false;
+  }
+}
+
+/// What an instruction does to a value in a register; of what is not known it
+/// uses it.
+Fate fateAt(const Op &O, int8_t Reg, const Convention &C) {
+  if (replaces(O, Reg))
+    return Fate::Gone;
+  if (O.IsUnknown || O.Traits & SystemCall || O.Src == Reg || O.Src2 == Reg)
+    return Fate::Used;
+  if (O.isCall())
+    return bit(Reg) & O.Named ||
+                   std::ranges::find(C.Arguments, Reg) != C.Arguments.end()
+               ? Fate::Used
+           : C.CallerSaved & bit(Reg) ? Fate::Gone
+                                      : Fate::Kept;
+  if (O.Next == Flow::Stop)
+    return Fate::Gone;
+  if (O.Next == Flow::Return)
+    return C.CallerSaved & ~C.Results & bit(Reg) ? Fate::Gone : Fate::Used;
+  if (O.Next == Flow::IndirectJump || (O.Named | O.Clobbers) & bit(Reg))
+    return Fate::Used;
+  // String instructions name no register.
+  for (const MemOperand &M : std::span(O.Mem).first(O.MemCount))
+    if (M.Flags & (MemRepeated | MemSegment) || M.Base == Reg || M.Index == Reg)
+      return Fate::Used;
+  return O.Traits & StepsBases ? Fate::Used : Fate::Kept;
+}
+
 } // namespace
+
+bool Graph::onlyStores(std::span<const Op> Ops, uint32_t At,
+                       const Convention &C) const {
+  int8_t Old = oldOf(Ops[At]);
+  if (!isFollowed(Old) || !tries(Ops[At]) || Ops[At].Mem[0].Base == Old ||
+      Ops[At].Mem[0].Index == Old)
+    return false;
+  std::vector<uint32_t> Seen(1, BlockOf[At]);
+  uint32_t First = At + 1;
+  for (size_t I = 0; I < Seen.size(); ++I) {
+    const Block &B = Blocks[Seen[I]];
+    Fate Of = Fate::Kept;
+    for (uint32_t Row = I ? B.First : First; Row < B.Last; ++Row)
+      if (Of = fateAt(Ops[Row], Old, C); Of != Fate::Kept)
+        break;
+    if (Of == Fate::Used)
+      return false;
+    if (Of == Fate::Gone)
+      continue;
+    // Where it goes on out of the function, somebody may ask.
+    std::span<const uint32_t> Ways = successors(B);
+    const Op &Last = Ops[B.Last - 1];
+    if (Ways.size() < (Last.Next == Flow::Branch ? 2 : 1))
+      return false;
+    for (uint32_t To : Ways)
+      if (std::ranges::find(Seen, To) == Seen.end())
+        Seen.push_back(To);
+    if (Seen.size() > MostAsked)
+      return false;
+  }
+  return true;
+}
 
 /// Does this loop only try an exchange again until nobody else comes between?
 /// Where threads do not meet it is run once: a spin lock is taken, a counter is

@@ -53,7 +53,11 @@ int atomic_read(void) {
 }                               // expect[aarch64]: load atomic counter+0 4
 // expect[riscv64]: load counter+0 4
 void atomic_write(int v) {
-  atomic_store(&counter, v); // expect[x86-64]: rmw atomic counter+0 4
+  atomic_store(&counter, v); // expect[x86-64 -O0]: rmw atomic counter+0 4
+  // Unoptimised code leaves what was there where results are returned.
+  // expect[x86-64 -O1]: store atomic counter+0 4
+  // expect[x86-64 -O2]: store atomic counter+0 4
+  // expect[x86-64 -Os]: store atomic counter+0 4
 }                            // expect[aarch64]: store atomic counter+0 4
 // expect[gcc riscv64]: rmw atomic counter+0 4
 // expect[clang riscv64]: store counter+0 4
