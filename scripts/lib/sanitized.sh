@@ -23,6 +23,8 @@ build_sanitized() (
   shift
   forget_moved build/sanitized
   forget_moved build/fuzz-native
+  forget_old_headers build/sanitized
+  forget_old_headers build/fuzz-native
   cmake --preset "$preset" -DPython_EXECUTABLE="$python" && nice cmake --build --preset "$preset" --target "$@"
 )
 

@@ -7,6 +7,7 @@
 
 log_dir=$root/build/logs
 python=$root/.venv/bin/python
+installed=/var/lib/dpkg/status # changes with each package
 
 # One line a need: the test that it is there, then the Debian package that brings it.  Tests rather than
 # package names, so that a tool from elsewhere counts as well.
@@ -175,10 +176,17 @@ forget_moved() {
     rm -rf "$cache" "$1/CMakeFiles"
 }
 
+# forget_old_headers FOLDER: an upgraded package brings headers that are older than the build and yet others than it
+# read, which the build tool does not see and the compiler refuses.
+forget_old_headers() {
+  [ ! -e "$installed" ] || [ ! -e "$1" ] || find "$1" -name '*.pch' ! -newer "$installed" -delete
+}
+
 # In a shell of its own: whoever ran the launcher from another folder means paths from there.
 build_native() (
   cd "$root" || exit
   forget_moved build/release
+  forget_old_headers build/release
   cmake --preset release -DPython_EXECUTABLE="$python" && cmake --build --preset release
 )
 
