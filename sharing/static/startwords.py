@@ -2,7 +2,8 @@
 
 Owns the way from what code stores in such records before it starts threads (`args[i].pool = pool`) to what the threads
 do behind these words: one object for all of them where every record that an entry is started with has the same.  Words
-of closures, which begin with a table of functions, are ``startobjects``'s.
+of one record that all are handed are ``handedwords``'s, and those of closures, which begin with a table of functions,
+``startobjects``'s.
 """
 
 from __future__ import annotations
@@ -46,10 +47,15 @@ def with_start_words(image: Image, knowledge: Knowledge) -> Image:
     if not told:
         return image
     stored = _Stored(image)
+    given: dict[tuple[int, int], set[tuple[int, int] | None]] = defaultdict(set)
+    for one in told:
+        given[one.entry, one.parameter].add(one.data)
     words: dict[_Key, list[dict[int, int]]] = defaultdict(list)
     for one in told:
         row = int(function_at(image, np.array([one.entry], np.uint64))[0])
-        if row >= 0:
+        objects = given[one.entry, one.parameter]
+        alone = len(objects) == 1 and not any(data and data[1] for data in objects)  # ``handedwords`` knows its words
+        if row >= 0 and not alone:
             words[row, one.parameter].append(stored.words(one))
     known: dict[int, int] = {}
     led: dict[tuple[int, int], int] = {}

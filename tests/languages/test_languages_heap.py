@@ -63,7 +63,14 @@ def test_objects_that_threads_of_go_reach_by_pointers(go_build: GoBuild) -> None
 
 
 def test_objects_that_threads_of_c_plus_plus_share(tmp_path: Path) -> None:
-    assert said(_compiled(tmp_path, "g++", "heap.cpp", CPP)) == (True, 0)
+    assert said(_compiled(tmp_path, "g++", "heap.cpp", CPP, "-g0")) == (True, 0)
+
+
+def test_not_where_types_tell_which_object_it_is(tmp_path: Path) -> None:
+    program = _compiled(tmp_path, "g++", "heap.cpp", CPP)
+    assert said(program) == (False, 1)
+    (finding,) = audit(AuditOptions(binary=str(program))).findings
+    assert {one.name for one in finding.participants} == {"Counts.in", "Counts.out"}
 
 
 def test_not_where_all_that_threads_use_is_in_static_storage(tmp_path: Path) -> None:
@@ -82,11 +89,11 @@ def said(program: Path) -> tuple[bool, int]:
     return NOTE in report.coverage.notes, len(report.findings)
 
 
-def _compiled(folder: Path, compiler: str, name: str, text: str) -> Path:
+def _compiled(folder: Path, compiler: str, name: str, text: str, debug: str = "-g") -> Path:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}: Debian's package has its name")
     source = folder / name
     source.write_text(text)
     program = source.with_suffix("")
-    subprocess.run([compiler, "-O2", "-g", "-pthread", str(source), "-o", str(program)], check=True)
+    subprocess.run([compiler, "-O2", debug, "-pthread", str(source), "-o", str(program)], check=True)
     return program

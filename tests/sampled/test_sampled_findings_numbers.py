@@ -149,7 +149,7 @@ def test_a_number_of_findings_decides_a_verdict(
     assert outcome() != before
 
 
-@pytest.mark.parametrize(("name", "other", "head", "alignment"), [("LIKELY", 0.6, 40, 32), ("UNLIKELY", 0.1, 56, 8)])
+@pytest.mark.parametrize(("name", "other", "head", "alignment"), [("LIKELY", 0.6, 40, 32), ("UNLIKELY", 0.3, 56, 8)])
 def test_the_share_of_positions_decides_a_verdict(
     monkeypatch: pytest.MonkeyPatch, name: str, other: float, head: int, alignment: int
 ) -> None:
