@@ -6,7 +6,9 @@ line, from low on.  What else is wrong with the variables is other findings' mat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Layout, touched, variable_of
@@ -61,14 +63,23 @@ class Rejudging:
         ours = [after for after, actor in before.items() if _key(actor) in self._here]
         found: list[Conflict] = []
         for line in self._lines(list(before), ours):
-            drafts = [draft for rule in self._rules for draft in rule.check(line, self._context)]
-            for draft in drafts if self._counted else limited(drafts, self._context):
-                pair = {_key(before[a]) for a in draft.actors[:2]}
-                said = draft.severity.rank >= self._least.rank and draft.separate
-                if not said or not pair & self._about or not pair <= self._here.keys():
-                    continue
-                actors, separate = (tuple(before[a] for a in each) for each in (draft.actors, draft.separate))
-                found.append(Conflict(actors, separate, draft.verdict is Verdict.SPLIT_ACCESS))
+            said = self._said(line, before)
+            if not said:  # a rule names one pair of a line: of what came beside it, it may hide what is left
+                here = tuple(a for a in line.actors if _key(before[a]) in self._here)
+                said = self._said(msgspec.structs.replace(line, actors=here), before) if here != line.actors else said
+            found += said
+        return found
+
+    def _said(self, line: LineProfile, before: Mapping[Actor, Actor]) -> list[Conflict]:
+        found: list[Conflict] = []
+        drafts = [draft for rule in self._rules for draft in rule.check(line, self._context)]
+        for draft in drafts if self._counted else limited(drafts, self._context):
+            pair = {_key(before[a]) for a in draft.actors[:2]}
+            said = draft.severity.rank >= self._least.rank and draft.separate
+            if not said or not pair & self._about or not pair <= self._here.keys():
+                continue
+            actors, separate = (tuple(before[a] for a in each) for each in (draft.actors, draft.separate))
+            found.append(Conflict(actors, separate, draft.verdict is Verdict.SPLIT_ACCESS))
         return found
 
     def _all(self, layout: Layout) -> list[Actor]:

@@ -1,0 +1,90 @@
+"""Each finding's own edits part the pair that it names, also where the line's next finding would name another pair."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linemate.cli import main
+from tests.check.repositories import need_analyzer
+
+PROGRAM = """
+#include <atomic>
+#include <cstdint>
+#include <thread>
+struct Service {
+  std::atomic<uint64_t> ticks{0};
+  uint64_t rounds = 64;
+  uint64_t mask = 0xffff;
+  uint64_t jobs = 0;
+  uint64_t bytes = 0;
+};
+Service service;
+std::atomic<bool> stop;
+std::atomic<uint64_t> sums[3 * 16];
+static void produce() {
+  while (!stop) {
+    for (int i = 0; i < 50; i++)
+      service.ticks.fetch_add(1, std::memory_order_relaxed);
+    service.jobs++;
+    service.bytes += 16;
+  }
+}
+static void work(int number) {
+  while (!stop) {
+    uint64_t sum = service.ticks.load(std::memory_order_relaxed);
+    for (uint64_t i = 0; i < service.rounds; i++)
+      sum = sum * 31 + (i & service.mask);
+    sums[number * 16].store(sum, std::memory_order_relaxed);
+  }
+}
+int main() {
+  std::thread producer(produce), first(work, 1), second(work, 2);
+  producer.join();
+  first.join();
+  second.join();
+  return static_cast<int>(service.jobs + service.bytes);
+}
+"""
+
+
+@pytest.fixture
+def found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Any:
+    """``found(text)``: the findings of the program that say that something disturbs what is hardly ever written."""
+    need_analyzer()
+
+    def run(text: str) -> list[dict[str, Any]]:
+        source = tmp_path / "service.cc"
+        source.write_text(text)
+        capfd.readouterr()
+        main(["check", str(source), "--format", "json", "--", "-O2", "-std=c++17"])
+        every = json.loads(capfd.readouterr().out)["findings"]
+        return [one for one in every if one["rule"] == "written-beside-read-mostly"]
+
+    return run
+
+
+def edited(text: str, finding: dict[str, Any]) -> str:
+    edits = {(e["begin"], e["end"], e["replacement"]) for remedy in finding["remedies"] for e in remedy["edits"]}
+    assert edits
+    for begin, end, replacement in sorted(edits, reverse=True):
+        text = text[:begin] + replacement + text[end:]
+    return text
+
+
+def test_the_reader_that_is_named_keeps_its_line(found: Any) -> None:
+    findings = found(PROGRAM)
+    assert findings
+    for finding in findings:
+        reader = finding["participants"][1]["name"]
+        left = [[one["name"] for one in other["participants"]] for other in found(edited(PROGRAM, finding))]
+        assert not [names for names in left if reader in names], finding["id"]
+
+
+def test_what_is_parted_by_hand_is_not_found(found: Any) -> None:
+    """The near miss: so each line is judged by what is on it."""
+    assert found(PROGRAM.replace("uint64_t rounds", "alignas(64) uint64_t rounds").replace(
+        "uint64_t jobs", "alignas(64) uint64_t jobs")) == []  # fmt: skip
