@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from sharing.basics.geometry import lines_of
 from sharing.basics.positions import steps_lost
 from sharing.judge import numbers
 from sharing.judge.severitylimit import limited
@@ -195,15 +196,10 @@ def _meeting(met: _Met, shifts: Iterable[int], context: Context) -> Iterator[int
         return
     alone = tuple(sorted(pair, key=lambda actor: (actor.span, actor.name)))
     for shift in shifts:
-        lines = {at for begin, end in pair[0].hot for at in _lines(begin + shift, end + shift, size)}
-        drafts = (d for at in lines for d in met.rule.check(LineProfile(at * size - shift, size, alone), context))
+        lines = {at for begin, end in pair[0].hot for at in lines_of(begin + shift, end - begin, size)}
+        drafts = (d for at in lines for d in met.rule.check(LineProfile(at - shift, size, alone), context))
         if any(set(draft.actors[:2]) == set(pair) for draft in drafts):
             yield shift
-
-
-def _lines(begin: int, end: int, line_size: int) -> range:
-    """Numbers of the lines that hold a byte of [begin, end)."""
-    return range(begin // line_size, (end - 1) // line_size + 1)
 
 
 def meets_at_some(finding: Finding) -> bool:

@@ -29,8 +29,7 @@ from sharing.model.image import (
 from sharing.static.callees import function_at
 from sharing.static.handovers import ADDRESS_MASK, Handover, entered_otherwise, handovers
 from sharing.static.startobjects import argument_holder, holder_of, one_of, parts_of, with_words
-
-MAX_RECORD_BYTES = 512  # of a record that are looked at, as ``startrecords`` does
+from sharing.static.startrecords import MAX_RECORD_BYTES
 
 _NOWHERE = -1  # in static storage, in no variable that is known
 _WRITES = (AccessKind.STORE, AccessKind.RMW)
