@@ -6,9 +6,11 @@ Text that was not saved is not looked at, since a program is judged as a whole.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
+import sys
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -141,6 +143,15 @@ class _EndingServer(LanguageServer):
             super().shutdown()  # type: ignore[no-untyped-call]  # pygls
 
 
+def _end_loop() -> None:
+    """Make the running event loop end: asyncio logs and drops what a callback raises, SystemExit alone excepted."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # there is none, so the signal's own exception goes its way
+        return
+    loop.call_soon_threadsafe(sys.exit)
+
+
 class _OneLine(logging.Formatter):
     """What pygls has to say of an editor's messages, without its tracebacks: who wrote the message is no developer."""
 
@@ -214,11 +225,19 @@ def serve(programs: Programs) -> None:
                 made[finding.id] = _action(found[0], found[1], params, finding.id, uris)
         return list(made.values())
 
+    _answer(server)
+
+
+def _answer(server: LanguageServer) -> None:
+    """Until the editor goes away or a signal comes."""
     _log_in_lines()
+    stopping.at_stop(_end_loop)
     try:
         server.start_io()
     except ValueError as error:  # a length of thousands of digits
         raise LinemateError(f"the editor's message cannot be read: {error}") from None
+    if stopping.was_raised():  # pygls takes the loop's SystemExit for an orderly end
+        raise stopping.ended_by()
 
 
 def _unsaved(server: LanguageServer, uris: _Uris, files: Iterable[str]) -> bool:

@@ -286,6 +286,52 @@ def test_a_signal_ends_it_while_the_editor_says_nothing(forge: Forge, repository
         server.communicate()
 
 
+SIGNAL_IN_A_CALLBACK = """
+import asyncio, os, signal, sys
+from linemate.editor.server import serve
+from sharing.model.process import stopping
+
+class Programs:
+    def of(self, path):
+        asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
+
+stopping.install()
+try:
+    serve(Programs())
+except stopping.Stopped as stop:
+    stopping.begin_ending()
+    os._exit(stop.exit_code)
+os._exit(0)
+"""
+
+
+def test_a_signal_within_a_callback_of_the_event_loop_ends_it_too(repository: Path) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-c", SIGNAL_IN_A_CALLBACK],
+        cwd=repository,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert server.stdin is not None
+    start = {"line": 0, "character": 0}
+    asked = {
+        "textDocument": {"uri": "file:///a.c"},
+        "range": {"start": start, "end": start},
+        "context": {"diagnostics": []},
+    }
+    initialize = {"capabilities": {}, "processId": None}
+    for number, (method, params) in enumerate((("initialize", initialize), ("textDocument/codeAction", asked)), 1):
+        said = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(message(json.dumps(said).encode()))
+    server.stdin.flush()
+    try:
+        assert server.wait(timeout=LONG_S) == 128 + signal.SIGTERM
+    finally:
+        server.kill()
+        server.communicate()
+
+
 def message(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
