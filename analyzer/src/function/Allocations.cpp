@@ -271,6 +271,8 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
 /// What was reserved and is found in the record that tells of it, as
 /// `zone->addr` of a zone: \p C makes it the place of a record.
 void Body::reserved(const CastExpr &C) {
+  if (!C.getType()->isPointerType()) // vectors are cast so as well
+    return;
   const RecordDecl *R = C.getType()->getPointeeType()->getAsRecordDecl();
   const Expr *Place = C.getSubExpr()->IgnoreParenImpCasts();
   if (const auto *One = dyn_cast<ConditionalOperator>(Place))
