@@ -51,7 +51,7 @@ def starts_elsewhere(image: Image, knowledge: Knowledge) -> Elsewhere:
     """What other files do with functions of this program: run them on threads, as far as their files are found."""
     needed = [name for name in image.needed if not name.startswith(_C_LIBRARIES) and "/" not in name]
     handed = handed_to_imports(image) if needed else {}
-    missing = []
+    missing, threaded = [], []
     for name in needed if handed else ():
         library = _found(name, image)
         if library is None:
@@ -67,8 +67,9 @@ def starts_elsewhere(image: Image, knowledge: Knowledge) -> Elsewhere:
             entry = here.get(function, {}).get(argument)
             if entry is not None:
                 return Elsewhere(f"{function} of {name} starts threads, and is handed {entry}")
+        threaded.append(name)
     unseen = handed if missing else {}
-    return Elsewhere(missing=", ".join(missing) if _not_of_c(unseen) else "")
+    return Elsewhere(missing=", ".join(missing) if _not_of_c(unseen) else "", threaded=", ".join(threaded))
 
 
 def _not_of_c(handed: dict[str, dict[int, str]]) -> bool:

@@ -41,10 +41,12 @@ class ThreadStructure(msgspec.Struct, frozen=True):
 
 class Elsewhere(msgspec.Struct, frozen=True):
     """What other files do with functions that a program hands them, in words: ``starts`` what speaks for threads;
-    ``missing`` libraries that are handed some and were not found."""
+    ``missing`` libraries that are handed some and were not found; ``threaded`` those that start threads of their own,
+    on which nothing that they are handed is seen to run."""
 
     starts: str = ""
     missing: str = ""
+    threaded: str = ""
 
 
 LookElsewhere = Callable[[Image], Elsewhere]
@@ -84,6 +86,8 @@ def thread_structure(
         loaded = loads_code(image)
         but = f"; what it loads (dlopen: {loaded}) may, which is not seen here" if loaded else ""
         but += f"; {elsewhere.missing} may, which is handed functions and was not found" if elsewhere.missing else ""
+        own = f"{elsewhere.threaded} does, and is handed functions that are not seen to run there"
+        but += f"; {own}" if elsewhere.threaded else ""
         return ThreadStructure(roots, nowhere, f"nothing in this image starts a thread{but}", False)
     if not creators and not entries:
         how = f"thread structure unknown: {unknown}, and no start of a thread is seen; nothing is judged"

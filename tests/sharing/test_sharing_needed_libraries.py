@@ -105,7 +105,7 @@ def test_what_it_calls_back_on_the_callers_thread_does_not(tmp_path: Path, callb
     """The same library starts threads of its own; only what it is handed never comes there."""
     report = api.audit(build(tmp_path, f"{callback}(work)", level), config=False)
     assert not report.incomplete
-    assert threads(report) == NO_THREADS
+    assert threads(report) == (f"{NO_THREADS}; libacme.so does, and is handed functions that are not seen to run there")
 
 
 def test_what_the_c_library_is_handed_does_not(tmp_path: Path) -> None:
