@@ -80,7 +80,7 @@ def tally(report: Report) -> str:
             were = "were" if report.known > 1 else "was"
             parts.append(f"{count(report.known, 'finding')} {were} there before ({report.baseline})")
         else:
-            parts.append(f"there were none before ({report.baseline}), not counting any below --min-severity")
+            parts.append(f"none that was there before ({report.baseline}), not counting any below --min-severity")
     if report.hidden:
         parts.append(f"{report.hidden:,} more below --min-severity or --min-confidence")
     if report.suppressed:

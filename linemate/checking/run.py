@@ -18,6 +18,7 @@ import msgspec
 from linemate import baseline, database
 from linemate.cachedir import bases_folder, facts_folder
 from linemate.checking import basefacts
+from linemate.checking.metbefore import met_before
 from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
@@ -212,7 +213,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             before, old = _judge(everything)
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
         known = baseline.known_findings(before)
-        known = {**baseline.renamed_findings(report, before), **known}
+        known = {**met_before(report, before), **baseline.renamed_findings(report, before), **known}
         moved = () if built else _moved_by_others(baseline.without_new(report, known, least), program, old, least)
         report = baseline.without_improved(report, before)
         every = options.every_pair

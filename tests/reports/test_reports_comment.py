@@ -46,7 +46,7 @@ def test_a_clean_check_is_one_visible_line() -> None:
     [
         (2, "2 findings were there before", ""),
         (1, "1 finding was there before", ""),
-        (0, "there were none before", ", not counting any below --min-severity"),
+        (0, "none that was there before", ", not counting any below --min-severity"),
     ],
 )
 def test_what_was_there_before_is_counted_from_the_severity_that_was_asked_for(
