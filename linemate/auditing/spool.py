@@ -27,7 +27,7 @@ from sharing.model.process import scratch
 
 SCHEMA = "linemate-partial-1"
 SUFFIX = ".partial"
-_NEVER = (-1, -1)
+_NEVER = (-1, -1, -1, -1)
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class _Head(msgspec.Struct, frozen=True):
 
 class _Record(msgspec.Struct, frozen=True):
     file: bytes
-    stamp: tuple[int, int]
+    stamp: tuple[int, ...]
     answer: msgspec.Raw
 
 
@@ -50,7 +50,7 @@ class Spool:
     def __init__(self, options: AuditOptions, kept: Path | None = None) -> None:
         self._kept = kept
         self.dropped = False
-        self._stamps: dict[bytes, tuple[int, int]] = {}
+        self._stamps: dict[bytes, tuple[int, ...]] = {}
         self._places: dict[bytes, int] = {}
         self._decoder = msgspec.msgpack.Decoder(Answer)
         self._records = msgspec.msgpack.Decoder(_Record)
@@ -144,13 +144,13 @@ def made_by(options: AuditOptions) -> str:
     return hashlib.sha256(frame([__version__, replace(options, binary="")])).hexdigest()
 
 
-def _stamp(file: str) -> tuple[int, int]:
-    """Size and time of the last change of a file."""
+def _stamp(file: str) -> tuple[int, ...]:
+    """What changes with a file: size and time alone are the same of all that a reproducible build makes so long."""
     try:
         status = os.stat(file)
     except OSError:
         return _NEVER
-    return status.st_size, status.st_mtime_ns
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _anonymous() -> BinaryIO:

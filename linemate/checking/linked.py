@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from elfscan.fileformat.elf import map_file
 from elfscan.image import read_images
 from linemate.options import AuditOptions, CheckOptions
 from reports.fingerprint import PAIR, fingerprint
+from sharing.explain.same import loaded_digest
 from sharing.model.finding import Evidence, Finding, Report, Severity
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sharing.model.image import Image
     from sharing.source.program import Program
 
 _NAMED = 3  # variables in the note of an old program
@@ -51,10 +56,12 @@ def check_built(program: Program, options: CheckOptions) -> Report:
     return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
 
 
-def with_age(report: Report, options: CheckOptions, program: Program, base: Program | None = None) -> Report:
+def with_age(
+    report: Report, options: CheckOptions, program: Program, base: Program | None = None, built: Path | None = None
+) -> Report:
     """The report, incomplete where the linked program was made of other sources: of before the change, mostly.
 
-    ``base`` is the program of the sources that the report was compared with.
+    ``base`` is the program of the sources that the report was compared with, ``built`` what was linked of them.
     """
     if not options.binary or not program.units:
         return report
@@ -67,13 +74,22 @@ def with_age(report: Report, options: CheckOptions, program: Program, base: Prog
             return False
 
     linked = next(read_images(options.binary, types=False, access=False), None)
-    found = outdated(linked, program, base, is_older) if linked is not None else []
+
+    def loads_as_base() -> bool:
+        old = next(read_images(str(built), types=False, access=False), None) if built is not None else None
+        return old is not None and linked is not None and _loaded(old) == _loaded(linked)
+
+    found = outdated(linked, program, base, is_older, loads_as_base) if linked is not None else []
     if not found:
         return report
     more = f" (and {len(found) - _NAMED:,} more)" if len(found) > _NAMED else ""
     note = f"{options.binary} was not built of these sources (before the change?): it {', '.join(found[:_NAMED])}{more}"
     coverage = msgspec.structs.replace(report.coverage, notes=(note, *report.coverage.notes))
     return msgspec.structs.replace(report, coverage=coverage, incomplete=True)
+
+
+def _loaded(image: Image) -> str:
+    return loaded_digest(image, map_file(image.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +113,7 @@ def _written(path: str) -> tuple[int, ...]:
         found = os.stat(path)
     except OSError:
         return ()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Finding]:

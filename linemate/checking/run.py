@@ -94,10 +94,12 @@ def _judge(options: CheckOptions) -> tuple[Report, Program]:
     return check_built(program, options), program
 
 
-def _with_age(report: Report, options: CheckOptions, program: Program, base: Program | None = None) -> Report:
+def _with_age(
+    report: Report, options: CheckOptions, program: Program, base: Program | None = None, built: Path | None = None
+) -> Report:
     from linemate.checking.linked import with_age
 
-    return with_age(report, options, program, base)
+    return with_age(report, options, program, base, built)
 
 
 def _moved_by_others(report: Report, program: Program, base: Program, least: Severity) -> tuple[str, ...]:
@@ -226,7 +228,7 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             compared = msgspec.structs.replace(compared, hidden=hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)
-    compared = _with_age(_with_notes(compared, (*moved, *base.notes)), options, program, old)
+    compared = _with_age(_with_notes(compared, (*moved, *base.notes)), options, program, old, built)
     counts = {**compared.coverage.counts, "base_units_parsed": base.parsed}
     coverage = msgspec.structs.replace(compared.coverage, counts=counts)
     return msgspec.structs.replace(compared, coverage=coverage), program

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from sharing.basics.sourcepath import shortened
 from sharing.model.facts import ACCESS_COLUMNS, Base, FunctionBits, UnitFacts, VariableBits, VariableFacts
 from sharing.model.image import AccessKind, Image, VariableFlag
+from sharing.source.declarations import element, record_of
 from sharing.source.objects import plain_name
 from sharing.source.program import Program
 
@@ -25,15 +26,21 @@ _OTHERS = (
 
 
 def outdated(
-    linked: Image, program: Program, base: Program | None, is_older: Callable[[str], bool] = lambda path: False
+    linked: Image,
+    program: Program,
+    base: Program | None,
+    is_older: Callable[[str], bool] = lambda path: False,
+    loads_as_base: Callable[[], bool] = lambda: False,
 ) -> list[str]:
     """What is said of the linked file, a variable each: of external linkage, mostly.
 
     ``base``, the program of the base, shows what was removed or resized.
     ``is_older`` says that the linked file is older than a source: then a variable without external linkage, too, counts
     where it is lacking though functions read and write it.
+    ``loads_as_base`` says that nothing loaded differs from the base's program: then members that moved in a variable of
+    the same size show it.
     """
-    return list(_Comparison(linked, program, base, is_older).found())
+    return list(_Comparison(linked, program, base, is_older, loads_as_base).found())
 
 
 class _Symbols:
@@ -65,6 +72,7 @@ class _Comparison:
     program: Program
     base: Program | None
     is_older: Callable[[str], bool]
+    loads_as_base: Callable[[], bool]
     there: _Symbols = field(init=False)
 
     def found(self) -> Iterator[str]:
@@ -74,8 +82,10 @@ class _Comparison:
         signs = {i: self._signs(i) for i in self.program.members}
         # A linker that drops what nobody calls, or a compiler that sees the whole program, leaves out functions.
         keeps_all = all(some <= self.there.names or some.isdisjoint(self.there.names) for some in signs.values())
-        units = [self.program.units[i] for i, some in signs.items() if some and some <= self.there.names]
+        linked = [i for i, some in signs.items() if some and some <= self.there.names]
+        units = [self.program.units[i] for i in linked]
         used = self._read_and_written()
+        yield from self._laid_out_anew(linked, used)
         for unit in units:
             for variable in unit.variables:
                 if not _counts(variable):
@@ -131,6 +141,21 @@ class _Comparison:
             return None
         return was.facts.size if self.there.sizes.get(variable.symbol) == was.facts.size else None
 
+    def _laid_out_anew(self, units: list[int], used: set[str]) -> Iterator[str]:
+        """A variable whose members lie elsewhere than in the base, where what is loaded is the base's all the same."""
+        for number in units if self.base is not None else ():
+            unit = self.program.units[number]
+            for variable in unit.variables:
+                was = self.base.variables.get(variable.identity) if self.base is not None else None
+                if was is None or variable.identity not in used or not _counts(variable):
+                    continue
+                assert self.base is not None
+                now, before = _members(self.program, number, variable), _members(self.base, was.unit, was.facts)
+                if any(before.get(name, place) != place for name, place in now.items()):
+                    if self.loads_as_base():
+                        yield f"loads what the base's does, though members of {variable.name} of {_file(unit)} moved"
+                    return
+
     def _removed(self, paths: set[str]) -> Iterator[str]:
         """What units defined in the base, no unit names any more, and the linked file has all the same."""
         if self.base is None or self.program.failed:
@@ -142,6 +167,12 @@ class _Comparison:
                 named = variable.identity in self.program.variables or variable.identity in self.program.declared
                 if not named and self.there.sizes.get(variable.symbol) == variable.size:
                     yield f"has {variable.name}, which {_file(unit)} no longer defines"
+
+
+def _members(program: Program, unit: int, variable: VariableFacts) -> dict[str, tuple[int, int]]:
+    """Offset and size in bits of the direct members of a record, or of an array's elements; none of another type."""
+    found = record_of(program, unit, element(variable.type)[0])
+    return {} if found is None else {m.name: (m.offset_bits, m.bit_size) for m in found.facts.members}
 
 
 def _counts(variable: VariableFacts) -> bool:

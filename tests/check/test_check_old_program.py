@@ -117,3 +117,32 @@ def test_a_stripped_program_says_nothing_of_its_age(run: Run, project: Project, 
     project.write({"unit.c": UNIT.replace("long total;", "long total; char log_buffer[208];")})
     make(project, "-O2", "-rdynamic", "-s")
     assert said(run, base)[1] == []
+
+
+PAIR = "struct Pair { long hits; const char *name; int flag; } pair = { NAMED };\n"
+USE = "int flagged(void) { return pair.flag + (int)pair.hits++; }\n"
+BEFORE = UNIT + PAIR.replace("NAMED", '.name = "x"') + USE
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        # As long as before, so that no size tells.
+        (BEFORE.replace("long hits; const char *name;", "const char *name; long hits;"), True),
+        (BEFORE.replace("int flagged", "/* no change */ int flagged"), False),
+        (
+            BEFORE.replace("int flag;", "int mark;").replace("pair.flag", "pair.mark"),
+            False,
+        ),  # a rename makes the same program
+    ],
+)
+def test_a_program_with_the_layout_of_the_base_and_the_same_sizes(
+    run: Run, project: Project, base: str, now: str, expected: bool
+) -> None:
+    second = project.commit({"unit.c": BEFORE})
+    make(project)
+    project.write({"unit.c": now})
+    moved = "loads what the base's does, though members of pair of unit.c moved"
+    assert said(run, second) == ((3, [moved]) if expected else (0, []))
+    make(project)
+    assert said(run, second) == (0, [])

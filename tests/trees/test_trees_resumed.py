@@ -83,6 +83,20 @@ def test_a_file_that_changed_is_read_again(folder: Path, tmp_path: Path, monkeyp
     assert [target.path for target in report.targets][1] == "\x7fELF, longer"
 
 
+def test_another_file_of_that_size_and_time_is_read(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reproducible builds and archives set times."""
+    was = (folder / "b").stat()
+    run(folder, kept := tmp_path / "kept", Engine(), monkeypatch)
+    (folder / "new").write_bytes((folder / "b").read_bytes()[:-1] + b"x")
+    os.utime(folder / "new", ns=(was.st_atime_ns, was.st_mtime_ns))
+    (folder / "new").replace(folder / "b")
+    assert ((folder / "b").stat().st_size, (folder / "b").stat().st_mtime_ns) == (was.st_size, was.st_mtime_ns)
+    run(folder, kept, second := Engine(), monkeypatch)
+    assert second.asked == ["b"]
+
+
 def test_other_options_begin_anew(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(folder, kept := tmp_path / "kept", Engine(), monkeypatch)
     run(folder, kept, second := Engine(), monkeypatch, assume_threads=True)
