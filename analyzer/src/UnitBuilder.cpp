@@ -173,6 +173,12 @@ int64_t UnitBuilder::record(const RecordDecl &R) {
   return Slot->second;
 }
 
+void UnitBuilder::derives(const RecordDecl &Whole) {
+  int64_t Index = record(Whole);
+  if (Index >= 0 && !llvm::is_contained(Derived, Index))
+    Derived.push_back(Index);
+}
+
 /// `function.name`, and a number for the second of a name, as clang does it.
 std::string UnitBuilder::staticLocalName(const VarDecl &D) {
   auto [Slot, IsNew] = StaticLocals.try_emplace(D.getCanonicalDecl());

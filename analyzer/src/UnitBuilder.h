@@ -61,6 +61,10 @@ public:
   /// -1 as well, with a note, where it is too large for any process.
   int64_t record(const clang::RecordDecl &R);
 
+  /// Pointers to the first member of \p Whole are cast to it: C's way to derive
+  /// one record from another.
+  void derives(const clang::RecordDecl &Whole);
+
   /// What joins the variable or function across units; "" for none.
   llvm::StringRef identity(const clang::NamedDecl &D);
 
@@ -89,6 +93,8 @@ public:
   const std::vector<const clang::RecordDecl *> &records() const {
     return Records;
   }
+  /// Indexes of those that derive from their first member, as they were found.
+  const std::vector<int64_t> &derived() const { return Derived; }
   const std::vector<std::string> &files() const { return Files; }
   const std::vector<std::string> &notes() const { return Notes; }
   const std::string &unitPath() const { return UnitPath; }
@@ -118,6 +124,7 @@ private:
 
   std::vector<const clang::RecordDecl *> Records;
   llvm::DenseMap<const clang::Decl *, int64_t> RecordOf;
+  std::vector<int64_t> Derived;
 
   std::vector<std::string> Files;
   llvm::StringMap<int64_t> FileOfPath;

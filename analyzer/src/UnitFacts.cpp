@@ -192,6 +192,7 @@ void FactsConsumer::HandleTranslationUnit(ASTContext &Context) {
   rawField(Out, "records", Records);
   rawField(Out, "variables", Variables);
   rawField(Out, "functions", Functions);
+  optional(Out, "derived", Unit.derived());
   optional(Out, "errors", T.Errors.take());
   optional(Out, "notes", Unit.notes());
   Out.objectEnd();

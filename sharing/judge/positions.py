@@ -121,7 +121,7 @@ def run(
                     if (draft.severity.rank, draft.score) > (known.draft.severity.rank, known.draft.score):
                         known.draft = draft
     graded = [d for m in met.values() if (d := _graded(m, positions, context)) is not None]
-    return _one_per_object(limited(graded, context) if limits else graded, every_pair=every_pair)
+    return _one_per_object(limited(graded, context) if limits else graded, context.line_size, every_pair=every_pair)
 
 
 def of_one(
@@ -229,7 +229,20 @@ def _what(section: Section) -> str:
     return "the object" if section.name == ALLOCATED else f"{_UNIT}{section.name}"
 
 
-def _one_per_object(drafts: list[Draft], *, every_pair: bool) -> list[Draft]:
+def _end_of(actor: Actor, draft: Draft, line_size: int) -> str:
+    """The object, and of a lock longer than a line which end the finding is about: each end has neighbours of its own.
+
+    Of an array, the other thing that is so long, what is said of its elements holds for both.
+    """
+    begin, end = actor.span
+    if not actor.is_lock or end - begin <= line_size:
+        return actor.name
+    before = any(other.span[1] <= begin for other in draft.actors[:2] if other is not actor)
+    behind = any(other.span[0] >= end for other in draft.actors[:2] if other is not actor)
+    return f"{actor.name} {'begin' if before else ''} {'end' if behind else ''}"
+
+
+def _one_per_object(drafts: list[Draft], line_size: int, *, every_pair: bool) -> list[Draft]:
     """Of pairs with an object in common the worst: separating that object mends the others, too.
 
     Where ``every_pair`` stands for itself, a pair is left out only if a finding about more objects has both.
@@ -243,8 +256,8 @@ def _one_per_object(drafts: list[Draft], *, every_pair: bool) -> list[Draft]:
             possible += 1
             if possible > numbers.MAX_POSSIBLE:
                 continue
-        blamed = {(draft.rule, a.name) for a in (draft.separate or draft.actors)[:2]}
-        everywhere = {("", a.name) for a in draft.actors[:1]}
+        blamed = {(draft.rule, _end_of(a, draft, line_size)) for a in (draft.separate or draft.actors)[:2]}
+        everywhere = {("", _end_of(a, draft, line_size)) for a in draft.actors[:1]}
         pair = {a.name for a in draft.actors[:2]}
         mended = not every_pair and (blamed & taken or everywhere & taken)
         if mended or any(pair <= {a.name for a in k.actors} for k in kept):

@@ -372,7 +372,8 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
     """One translation unit.  ``records`` and ``functions`` are pairs (key or identity, document), decoded when new.
 
     ``errors`` are diagnostics that make it partial, as "file:line:column: text".  ``hash`` names its content.
-    ``includes`` are all files read, by index, the unit itself first.
+    ``includes`` are all files read, by index, the unit itself first.  ``derived`` are records, by index, to which
+    pointers to their first member are cast: C's way to derive one from another.
     """
 
     path: str
@@ -388,6 +389,7 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
     records: tuple[tuple[str, msgspec.Raw], ...]
     variables: tuple[VariableFacts, ...]
     functions: tuple[tuple[str, msgspec.Raw], ...]
+    derived: tuple[int, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

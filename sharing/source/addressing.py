@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sharing.basics.geometry import round_up
 from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, RecordBits
 from sharing.model.image import ALLOCATED, HEAP_ALIGNMENT, Section, SectionKind
+from sharing.source.declarations import element, record_of
 from sharing.source.emission import Contribution
 from sharing.source.program import Program
 from sharing.source.promises import allocated_alignment
@@ -127,16 +128,20 @@ def _with_instances(
 
 
 def _bases(program: Program, instances: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Records that are a base class of exactly one other: what is done to them is done to that, so many bytes in."""
+    """Records that are a base class of exactly one other: what is done to them is done to that, so many bytes in.
+
+    C derives by a first member, pointers to which are cast to the whole, and which no other record has.
+    """
     chosen = set(instances)
+    only = _derived(program)
     found: dict[str, dict[tuple[str, int], None]] = {}
     for key in instances:
         defined = program.records[key]
-        for member in defined.facts.members:
-            at = member.type.count
-            if not member.is_base or member.offset_bits < 0 or not 0 <= at < len(program.units[defined.unit].records):
+        for at, member in enumerate(defined.facts.members):
+            part = record_of(program, defined.unit, member.type) if member.is_base or at == 0 else None
+            base = part.facts.key if part is not None and member.offset_bits >= 0 else ""
+            if not member.is_base and only.get(base) != key:
                 continue
-            base = program.record_key(defined.unit, at)
             if base in chosen and base != key and member.offset_bits // 8 + member.type.size <= defined.facts.size:
                 found.setdefault(base, {})[key, member.offset_bits // 8] = None
     parts: dict[str, tuple[str, int]] = {}
@@ -150,6 +155,29 @@ def _bases(program: Program, instances: Sequence[str]) -> dict[str, tuple[str, i
         if len(wholes) == 1 and at_top not in seen:
             parts[base] = whole
     return parts
+
+
+def _derived(program: Program) -> dict[str, str]:
+    """By the key of a record that is cast to the one that begins with it: that one, where no other object has it.
+
+    Others are records with a member of its type, variables, and what is allocated as such.
+    """
+    derived = {program.record_key(unit, at) for unit in program.members for at in program.units[unit].derived}
+    if not derived:
+        return {}
+    holders: dict[str, set[str]] = {}
+    trees = [(identity, d.unit, d.facts.type) for identity, d in program.variables.items()]
+    trees += [(key, d.unit, member.type) for key, d in program.records.items() for member in d.facts.members]
+    for holder, unit, tree in trees:
+        part = record_of(program, unit, element(tree)[0])
+        if part is not None:
+            holders.setdefault(part.facts.key, set()).add(holder)
+    for defined in program.functions.values():
+        for fact in defined.facts.allocations:
+            if fact.record >= 0:
+                holders.setdefault(program.record_key(defined.unit, fact.record), set()).add("")
+    single = ((part, next(iter(those))) for part, those in holders.items() if len(those) == 1)
+    return {part: whole for part, whole in single if whole in derived}
 
 
 def shared_instances(program: Program, types: TypeBuilder) -> list[str]:

@@ -91,6 +91,9 @@ def check_unit(unit: UnitFacts) -> None:
         for name, wanted in (("file_hashes", len(unit.files)),):
             if len(getattr(unit, name)) not in (0, wanted):
                 raise _Wrong(f"{len(getattr(unit, name))} {name} of {wanted} files")
+        for at in unit.derived:
+            if not 0 <= at < len(unit.records):
+                raise _Wrong(f"derived record {at} of {len(unit.records)}")
         for variable in unit.variables:
             with_name = f"variable {variable.identity!r:.80}"
             _variable(variable, unit)

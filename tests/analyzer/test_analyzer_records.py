@@ -166,6 +166,18 @@ def test_bases_are_members(tmp_path: Path) -> None:
     assert found.bits & RecordBits.POLYMORPHIC
 
 
+def test_what_is_cast_from_its_first_member_is_derived(tmp_path: Path) -> None:
+    text = (
+        "struct part { int x; }; struct whole { struct part p; int y; }; struct second { int y; struct part p; };\n"
+        "struct other { struct part p; }; union either { struct part p; int y; };\n"
+        "int f(struct part *p) { return ((struct whole *)p)->y + ((struct whole *)p)->p.x; }\n"
+        "int g(struct part *p, struct other *o) { return ((struct second *)p)->y + ((struct part *)o)->x; }\n"
+        "int h(struct part *p) { return ((union either *)p)->y; }\n"
+    )
+    unit = facts(tmp_path, text)
+    assert [unit.records[at][0].partition("#")[0].partition("@")[0] for at in unit.derived] == ["whole"]
+
+
 def test_attributes_and_the_macros_that_made_them(tmp_path: Path) -> None:
     text = (
         "#define LINE 64\n#define PAD_TO(n) __attribute__((aligned(n)))\n#define HOT PAD_TO(LINE)\n"

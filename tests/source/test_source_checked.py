@@ -40,7 +40,7 @@ def sound() -> dict[str, Any]:
     walked = through("load", "node#16", 8, size=8)
     unit.function("worker", lock("lock", loop=1), held, walked, lock("lock", "unlock", loop=1))
     unit.function("main", call("pthread_create", (3, 0), (3, 0), (4, "worker"), loop=1))
-    return dict(json.loads(msgspec.json.encode(unit.build())))
+    return {**json.loads(msgspec.json.encode(unit.build())), "derived": [0]}
 
 
 def numbers(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -97,6 +97,7 @@ def test_sound_facts_are_judged() -> None:
         (("variables", 0, "file"), 99, r"variable 'lock': file: 99 of 1"),
         (("variables", 2, "size"), -1, r"offset 0x\w+: not a line of facts: .*>= 0 - at `\$.variables\[2\].size`"),
         (("variables", 0, "size"), 1 << 62, r"<= 140737488355328 - at `\$.variables\[0\].size`"),
+        (("derived", 0), 9, r"derived record 9 of 1"),
         (("functions", 0, 1, "file"), 7, r"function 'worker': file: 7 of 1"),
         (("functions", 0, 1, "accesses", 2), 99, r"accesses: record: row 0: 99 is not in -1\.\.0"),
         (("functions", 0, 1, "accesses", 5), 77, r"accesses: kind: row 0: 77"),

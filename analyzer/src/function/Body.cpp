@@ -156,6 +156,22 @@ void Body::statement(const Stmt &S) {
   }
 }
 
+/// A pointer to the first member that is cast to one to the whole.
+void Body::toWhole(const CastExpr &C) {
+  QualType From = C.getSubExpr()->getType();
+  if (!C.getType()->isPointerType() || !From->isPointerType())
+    return;
+  const RecordDecl *Part = From->getPointeeType()->getAsRecordDecl();
+  const RecordDecl *Whole = C.getType()->getPointeeType()->getAsRecordDecl();
+  Whole = Whole ? Whole->getDefinition() : nullptr;
+  if (!Part || !Whole || Whole->isUnion() || Whole->field_empty())
+    return;
+  const RecordDecl *First =
+      (*Whole->field_begin())->getType()->getAsRecordDecl();
+  if (First && First->getCanonicalDecl() == Part->getCanonicalDecl())
+    Unit.derives(*Whole);
+}
+
 void Body::castTo(const CastExpr &C) {
   const Expr *Sub = C.getSubExpr();
   switch (C.getCastKind()) {
@@ -167,6 +183,7 @@ void Body::castTo(const CastExpr &C) {
         Taken.emplace_back(Ref, F);
     return;
   case CK_BitCast: {
+    toWhole(C);
     auto It = Allocated.find(Sub->IgnoreParenImpCasts());
     if (It == Allocated.end())
       return reserved(C);

@@ -146,6 +146,7 @@ private:
   void allocates(const clang::CallExpr &C, const clang::FunctionDecl &F);
   void allocates(const clang::CXXNewExpr &N);
   void reserved(const clang::CastExpr &C);
+  void toWhole(const clang::CastExpr &C);
   void rounded(const clang::BinaryOperator &B);
   void allocated(llvm::StringRef Api, clang::QualType T, int64_t Guarantee,
                  clang::SourceLocation Where);

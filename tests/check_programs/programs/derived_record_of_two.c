@@ -1,0 +1,41 @@
+// As derived_record.c, but another record begins with the same member: which of the two is meant nothing says.
+// no-finding
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct store {
+  char name[48];
+  atomic_ulong references;
+};
+
+struct table {
+  struct store common;
+  pthread_mutex_t lock;
+  long *entries;
+};
+
+struct file {
+  struct store common;
+  long handle;
+};
+
+void store_attach(struct store *s) { atomic_fetch_add(&s->references, 1); }
+
+int store_detach(struct store *s) { return atomic_fetch_sub(&s->references, 1) == 1; }
+
+long file_handle(struct store *s) { return ((struct file *)s)->handle; }
+
+long table_find(struct store *s, unsigned key) {
+  struct table *t = (struct table *)s;
+  pthread_mutex_lock(&t->lock);
+  long found = t->entries[key];
+  pthread_mutex_unlock(&t->lock);
+  return found;
+}
+
+void table_change(struct store *s, unsigned key, long value) {
+  struct table *t = (struct table *)s;
+  pthread_mutex_lock(&t->lock);
+  t->entries[key] = value;
+  pthread_mutex_unlock(&t->lock);
+}
