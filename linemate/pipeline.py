@@ -210,11 +210,8 @@ class _Collected(msgspec.Struct):
         )
         kept = list(_selected(found, options))
         accepted = [f for f in kept if not suppressed(f, options.project)]
-        shown = [
-            f
-            for f in accepted
-            if f.severity.rank >= options.min_severity.rank and f.confidence.rank >= options.min_confidence.rank
-        ]
+        severe = [f for f in accepted if f.severity.rank >= options.min_severity.rank]
+        shown = [f for f in severe if f.confidence.rank >= options.min_confidence.rank]
         return Report(
             schema=SCHEMA,
             command=command,
@@ -224,6 +221,7 @@ class _Collected(msgspec.Struct):
             suppressed=len(kept) - len(accepted),
             hidden=self.hidden + len(accepted) - len(shown),
             incomplete=self.incomplete,
+            unsure=len(severe) - len(shown),
         )
 
 

@@ -64,7 +64,7 @@ def terms(remedy: Remedy) -> str:
 
 
 def tally(report: Report) -> str:
-    """``4 findings: 1 critical, 3 high; 12 more hidden by --min-severity or --min-confidence; 2 suppressed``.
+    """``4 findings: 1 critical, 3 high; 12 more below --min-severity, 1 below --min-confidence; 2 suppressed``.
 
     Guards that are broken come first, by the names of their pairs.
     """
@@ -82,7 +82,9 @@ def tally(report: Report) -> str:
         else:
             parts.append(f"none that was there before ({report.baseline}), not counting any below --min-severity")
     if report.hidden:
-        parts.append(f"{report.hidden:,} more below --min-severity or --min-confidence")
+        limits = (("--min-severity", report.hidden - report.unsure), ("--min-confidence", report.unsure))
+        below = [f"{number:,} below {limit}" for limit, number in limits if number > 0]
+        parts.append(", ".join(below).replace(" below", " more below", 1))
     if report.suppressed:
         parts.append(f"{report.suppressed:,} suppressed by the project")
     return "; ".join(parts)

@@ -55,7 +55,7 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
     counts: Counter[str] = Counter()
     failed: list[str] = []
     unsure: list[str] = []
-    hidden = suppressed = 0
+    hidden = suppressed = too_unsure = 0
     others = chosen.others
     for path in chosen.files:
         answer = answer_of(path)
@@ -69,6 +69,7 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
         targets += report.targets
         counts.update(report.coverage.counts)
         hidden += report.hidden
+        too_unsure += report.unsure
         suppressed += report.suppressed
         found += of_target(
             _naming(report.findings, path), target_name(report.targets[0]) if len(report.targets) == 1 else ""
@@ -91,6 +92,7 @@ def _report(chosen: Chosen, answer_of: Callable[[str], Answer], resumed: int) ->
         findings=tuple(worst_first(found)),
         suppressed=suppressed,
         hidden=hidden,
+        unsure=too_unsure,
         incomplete=bool(failed or unsure or chosen.closed),
     )
 

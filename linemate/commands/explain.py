@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass
 
 import click
 
+from linemate.byid import looks_like_id
 from linemate.commands import common
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
 from linemate.filepart import split_part
@@ -35,7 +37,22 @@ class PairEvidence:
         return (*self.samples_old, *self.samples_new, *self.bench_old, *self.bench_new)
 
 
-@click.command("explain", short_help="Say why NEW may be slower than OLD.")
+class _OfTwo(click.Command):
+    """Takes two builds; whoever gives one id of a finding is told what explains that."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter:
+            if len(given) == 1 and looks_like_id(given[0]) and not os.path.lexists(given[0]):
+                raise click.UsageError(
+                    f"explain compares two builds, OLD and NEW; what is known of a finding: linemate show {given[0]}"
+                ) from None
+            raise
+
+
+@click.command("explain", cls=_OfTwo, short_help="Say why NEW may be slower than OLD.")
 @click.argument("old")
 @click.argument("new")
 @click.option(

@@ -260,7 +260,8 @@ class Coverage(msgspec.Struct, frozen=True):
 
 class Report(msgspec.Struct, frozen=True):
     """The result document.  ``suppressed`` findings were accepted by the project, ``hidden`` ones fell below
-    the asked severity or confidence.  ``incomplete``: a part of the input failed; ``coverage.notes`` says which.
+    the asked severity or confidence; ``unsure`` are those of them that are severe enough.  ``incomplete``: a part of
+    the input failed; ``coverage.notes`` says which.
 
     ``baseline`` says what the findings were compared with, "" nothing; then only new ones are listed, and ``known``
     counts those that were there before.
@@ -276,3 +277,4 @@ class Report(msgspec.Struct, frozen=True):
     incomplete: bool = False
     known: int = 0
     baseline: str = ""
+    unsure: int = 0

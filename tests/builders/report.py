@@ -313,6 +313,7 @@ REPORT = Report(
     findings=(BIG_LINE, PAIR_OF_LINES, LOCK_BESIDE_LIST, HOSTILE_NAMES),
     suppressed=2,
     hidden=1120,
+    unsure=14,
     incomplete=True,
 )
 
