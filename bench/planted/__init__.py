@@ -1,0 +1,1 @@
+"""Small servers and libraries whose shared lines were counted before linemate judged them."""

@@ -1,0 +1,77 @@
+"""Building a planted program as users build theirs, and where its symbols are.
+
+Owns the kinds of builds and the command lines of compilers, strip, nm and readelf.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.planted.truth import Program, sources
+
+COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang-19", "clang++-19")}
+STRIPPED, SOURCE = "stripped", "source"
+KINDS = ("gcc -O2", "clang -O2", "gcc -O0", "clang -O0", STRIPPED, SOURCE)
+_PLACE = re.compile(r"\b(bss|data|tbss|tdata)\+(0x[0-9a-f]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """``at`` is (address, bytes) of a symbol by name, ``sections`` the address of each by name without its dot."""
+
+    at: dict[str, tuple[int, int]]
+    sections: dict[str, int]
+
+    def lines(self, symbol: str, first: int, size: int, line_size: int) -> set[int]:
+        """Numbers of the lines that these bytes of a symbol are on; none of one that is not there."""
+        named = (where for name, where in self.at.items() if name == symbol or name.startswith(f"{symbol}."))
+        found = next(named, None)
+        if found is None:
+            return set()
+        start = found[0] + first
+        return set(range(start // line_size, (start + size - 1) // line_size + 1))
+
+    def named(self, text: str) -> str:
+        """A name of a stripped file's report with symbols in the place of sections: ``bss+0x20`` is ``stats+0x8``."""
+        return _PLACE.sub(lambda found: self._symbol(self.sections.get(found[1], 0) + int(found[2], 16)), text)
+
+    def _symbol(self, address: int) -> str:
+        for name, (start, size) in self.at.items():
+            if start <= address < start + size:
+                return f"{name}+{address - start:#x}"
+        return f"{address:#x}"
+
+
+def build(name: str, program: Program, kind: str, folder: Path) -> Path:
+    """The built file, or the compile database of the sources.  ``CalledProcessError`` where a compiler fails."""
+    compiler, level = kind.split() if " " in kind else ("gcc", "-O2")
+    command = [COMPILERS[compiler][program.cxx], f"-std={program.standard}", level, "-g"]
+    files = [str(path) for path in sources(name)]
+    out = folder / name / kind.replace(" ", "")
+    out.mkdir(parents=True, exist_ok=True)
+    if kind == SOURCE:
+        rows = [{"directory": str(out), "file": file, "arguments": [*command, "-c", file]} for file in files]
+        (out / "compile_commands.json").write_text(json.dumps(rows))
+        return out
+    binary = out / name
+    subprocess.run([*command, *files, "-o", str(binary), "-pthread"], check=True)
+    if kind == STRIPPED:
+        subprocess.run(["strip", "-o", str(out / f"{name}.stripped"), str(binary)], check=True)
+        return out / f"{name}.stripped"
+    return binary
+
+
+def symbols(binary: Path) -> Symbols:
+    """Of a file that was not stripped."""
+    words = [row.split() for row in _output("nm", "-S", str(binary)).splitlines()]
+    at = {row[3]: (int(row[0], 16), int(row[1], 16)) for row in words if len(row) == 4}
+    table = re.findall(r"\]\s+\.(\S+)\s+\S+\s+([0-9a-f]{16})", _output("readelf", "-SW", str(binary)))
+    return Symbols(at, {name: int(address, 16) for name, address in table})
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,0 +1,91 @@
+"""The page of the planted programs: how many counted pairs are found in each kind of build, and what is wrong.
+
+Owns the words of ``docs/accuracy-planted.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bench.planted.judge import Judged, Rating
+from bench.planted.truth import Program
+from sharing.model.finding import Severity
+
+HEAD = """# Planted programs
+
+Five programs of 300 to 500 lines in the style of servers and libraries, written by somebody who did not know how
+linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
+configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
+on one line was counted (callgrind for how often, a build with a call before each access for which bytes) and written
+down with the names that a report may give them, before linemate was run: a pair is one where two threads that ran at
+the same time used different bytes of a line, one of them wrote, and both did so at least 100 times per million of
+their instructions. By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs
+and their counts.
+
+At the first run, 16 of 36 pairs were found with gcc -O2, 14 of 35 with clang -O2, 15 and 13 of 36 at -O0, 9 without
+symbols, and 20 in the source; 10 of 20 findings at high were true, and the ten others were one lock in six builds,
+which is taken where a checksum is wrong. What was missed then has mended the model since, so that the figures
+below say less of how linemate does on programs that nobody looked at than the first ones do.
+
+A finding is *true* where it names both sides of a pair, *plausible* where it names what the author thought that a
+reader may accept, and else *other*. Pairs of static storage count where a build puts them on one line.
+"""
+UPPER = (Severity.HIGH, Severity.CRITICAL)
+
+
+def page(programs: dict[str, Program], judged: Iterable[Judged]) -> str:
+    """The page of the documentation; ``judged`` has every program in every kind of build."""
+    rows = list(judged)
+    kinds = list(dict.fromkeys(one.kind for one in rows))
+    by_kind = {kind: [one for one in rows if one.kind == kind] for kind in kinds}
+    lines = [
+        HEAD,
+        "| build | pairs found | high: true, plausible, other | medium | low |",
+        "|---|---|---|---|---|",
+        *(_kind_row(kind, of_kind) for kind, of_kind in by_kind.items()),
+        "",
+        "## Pairs",
+        "",
+        "Uses per million instructions of the thread that used a side most, and the builds in which the pair is found;",
+        "where a build does not put both on a line it is left out.",
+        "",
+        "| program | pair | uses | found | missed |",
+        "|---|---|---|---|---|",
+        *(row for name, program in programs.items() for row in _pair_rows(name, program, rows)),
+        "",
+        "## Findings at medium and high that are neither",
+        "",
+        *_others(rows),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _kind_row(kind: str, rows: list[Judged]) -> str:
+    found, wanted = sum(len(one.found) for one in rows), sum(len(one.wanted) for one in rows)
+    cells = (_ratings(rows, *severities) for severities in (UPPER, (Severity.MEDIUM,), (Severity.LOW,)))
+    return f"| {kind} | {found} of {wanted} | {' | '.join(cells)} |"
+
+
+def _ratings(rows: list[Judged], *severities: Severity) -> str:
+    return ", ".join(str(sum(one.count(rating, *severities) for one in rows)) for rating in Rating)
+
+
+def _pair_rows(name: str, program: Program, rows: list[Judged]) -> Iterable[str]:
+    own = [one for one in rows if one.name == name]
+    for pair in program.pairs:
+        found = ", ".join(one.kind for one in own if pair.name in one.found)
+        missed = ", ".join(one.kind for one in own if pair.name in one.wanted and pair.name not in one.found)
+        uses = f"{pair.a.per_million} and {pair.b.per_million}"
+        yield f"| {name} | {pair.name}: {pair.kind} | {uses} | {found or '–'} | {missed or '–'} |"
+
+
+def _others(rows: list[Judged]) -> list[str]:
+    said: dict[str, list[str]] = {}
+    for one in rows:
+        for rated in one.rated:
+            finding = rated.finding
+            if rated.rating is Rating.OTHER and finding.severity.rank >= Severity.MEDIUM.rank:
+                names = " / ".join(part.full_name for part in finding.participants[:2])
+                said.setdefault(f"{one.name}: {finding.severity} `{finding.rule}`, `{names}`", []).append(one.kind)
+    return [f"- {text} ({', '.join(kinds)})" for text, kinds in sorted(said.items())] or ["None."]

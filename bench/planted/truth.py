@@ -1,0 +1,63 @@
+"""What is true of the planted programs: which pairs shared a line under their load, by counting.
+
+Owns the form of ``truth.json``.  Counts nothing and judges nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "programs"
+
+
+class Side(msgspec.Struct, frozen=True):
+    """One side of a pair.
+
+    ``names`` are patterns of what a report may call it, ``bytes`` (symbol, first byte, bytes) where it is in static
+    storage, ``lines`` FILE:PATTERN of the source that uses it, ``per_million`` how often they ran per million
+    instructions of their busiest thread, ``writes`` how often it was written in all.
+    """
+
+    names: tuple[str, ...]
+    lines: tuple[str, ...]
+    per_million: int
+    writes: int
+    bytes: tuple[tuple[str, int, int], ...] = ()
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two things that threads used on one line; ``one``: elements of one array, which a finding may name alone."""
+
+    name: str
+    kind: str
+    one: bool
+    a: Side
+    b: Side
+
+
+class Program(msgspec.Struct, frozen=True):
+    """``plausible`` are patterns of two sides that a reader may accept although they were not counted as true."""
+
+    what: str
+    standard: str
+    rounds: int
+    pairs: tuple[Pair, ...]
+    plausible: tuple[tuple[str, str], ...]
+    harmless: tuple[str, ...]
+
+    @property
+    def cxx(self) -> bool:
+        return "+" in self.standard
+
+
+def read() -> dict[str, Program]:
+    """The programs by name."""
+    return msgspec.json.decode((HERE / "truth.json").read_bytes(), type=dict[str, Program])
+
+
+def sources(name: str) -> list[Path]:
+    """What is compiled of a program."""
+    return sorted(path for path in (PROGRAMS / name).iterdir() if path.suffix in (".c", ".cpp"))
