@@ -16,8 +16,9 @@ import numpy as np
 from sharing.basics.costs import PER_MILLION, busy_rate, share_of_time
 from sharing.counted import numbers
 from sharing.counted.weigh import Counted, Floats, Weighed
-from sharing.model.finding import Severity, Verdict
-from sharing.model.profile import Actor, LineProfile, Range
+from sharing.model.finding import OF_SHARING, Severity, Verdict
+from sharing.model.plural import count
+from sharing.model.profile import Actor, Heat, LineProfile, Range
 from sharing.rules.line.base import Draft
 from sharing.rules.sampled.base import severity_of
 
@@ -118,8 +119,8 @@ def severity(found: SharedUse) -> Severity:
     return max(most, Severity.LOW, key=lambda s: s.rank)
 
 
-def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
-    """Who did what how often, and what that can cost."""
+def evidence(found: SharedUse, weighed: Weighed, less: str = "") -> tuple[str, ...]:
+    """Who did what how often, what that can cost, and why it is said at ``less`` than that, where it is."""
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     use = "wrote" if found.use_writes >= found.use_rate else "used" if found.use_writes else "read"
     of_them = f", {_number(found.use_writes)} of them writes" if use == "used" else ""
@@ -130,7 +131,36 @@ def evidence(found: SharedUse, weighed: Weighed) -> tuple[str, ...]:
     )
     whose = "all threads" if weighed.counted.together else "the busiest thread"
     most = f"at most {100 * found.share:.2g} % of the time of {whose} if each use misses"
-    return (text, f"{most}{_near(found.share)}; {limit_of(weighed.counted)}")
+    near = "" if less else _near(found.share)  # another run changes nothing there
+    return (text, f"{most}{near}; {limit_of(weighed.counted)}", *([less] if less else ()))
+
+
+def _said_at_less(draft: Draft, found: SharedUse) -> str:
+    """Why a finding that threads meet is milder than what they can cost, "" where it is not."""
+    allowed = severity(found)
+    if draft.severity.rank >= allowed.rank or draft.verdict not in OF_SHARING:
+        return ""
+    return f"{draft.severity} and not {allowed}, as that share allows: {_why_less(draft)}"
+
+
+def _why_less(draft: Draft) -> str:
+    """What the rules take off for, of what can be said of the two in a few words."""
+    a, b = draft.actors[0], draft.actors[min(1, len(draft.actors) - 1)]
+    reasons = []
+    if a is b:
+        reasons.append("that threads use different parts of it is not certain")
+    if a is not b and (locks := sorted(a.guards & b.guards)):
+        reasons.append(f"both are used under {locks[0]}, which one thread holds at a time")
+    if a is not b and (both := sorted(a.functions & b.functions)):
+        more = f" and {count(len(both) - 1, 'other function')}" if len(both) > 1 else ""
+        reasons.append(f"{both[0]}{more} {'use' if more else 'uses'} both, for which the line is fetched once")
+    plain = [actor.name for actor in dict.fromkeys((a, b)) if actor.writers and not actor.synchronised]
+    if plain:
+        reasons.append(f"{plain[0]} is plain data, which programs leave to one thread or to a lock")
+    cooler = [actor.name for actor in dict.fromkeys((a, b)) if actor.heat is not Heat.HOT]
+    if cooler and not reasons:
+        reasons.append(f"{cooler[0]} is not among what the program uses most")
+    return "; ".join(reasons) or "the two belong together by how code uses them"
 
 
 def _near(share: float) -> str:
@@ -166,7 +196,11 @@ def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
         if found is None or not busy(found):
             continue
         allowed = min(draft.severity, severity(found), key=lambda s: s.rank)
-        out.append(dataclasses.replace(draft, severity=allowed, counted=evidence(found, weighed), score=found.rate))
+        out.append(
+            dataclasses.replace(
+                draft, severity=allowed, counted=evidence(found, weighed, _said_at_less(draft, found)), score=found.rate
+            )
+        )
     return out
 
 

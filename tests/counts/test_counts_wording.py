@@ -5,10 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 
-from sharing.counted.shareduse import NamedSpan, SharedUse, evidence
+from sharing.counted.shareduse import NamedSpan, SharedUse, evidence, graded
 from sharing.counted.weigh import Weighed
+from sharing.model.executions import CountedThread
+from sharing.model.finding import Severity, Verdict
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
+from sharing.rules.line.base import Draft
 
 LOCK, HEAD = NamedSpan("lock", (0, 20)), NamedSpan("head", (48, 56))
 
@@ -56,3 +61,34 @@ def test_where_another_run_may_give_another_severity_that_is_said(share: float, 
     _, told = evidence(found, cast(Weighed, SimpleNamespace(counted=labels)))
     assert ("between runs" in told) == bool(step)
     assert step in told
+
+
+def less(**of_both: object) -> str:
+    """Why two counters whose threads can lose 91 % of their time are no more than low."""
+    mine, theirs = (actor(name, 8 * at, Heat.HOT, **of_both) for at, name in enumerate(("mine", "theirs")))
+    line = LineProfile(0, 64, (mine, theirs))
+    draft = Draft("rule", Severity.LOW, Verdict.FALSE_SHARING, line, line.actors, (), "", (), 1.0)
+    labels = SimpleNamespace(
+        threads=(CountedThread(1, 2, 1000), CountedThread(1, 3, 1000)), instructions=np.full(2, 1000.0), together=False,
+        label=("one", "two").__getitem__,
+    )  # fmt: skip
+    used = np.array([100.0, 100.0])
+    weighed = SimpleNamespace(counted=labels, uses=lambda span: (used, used))
+    (graded_one,) = graded([draft], cast(Weighed, weighed))
+    assert graded_one.severity is Severity.LOW
+    assert not any("near the step" in text for text in graded_one.counted)
+    return graded_one.counted[2].partition(": ")[2] if len(graded_one.counted) > 2 else ""
+
+
+def actor(name: str, at: int, heat: Heat, **more: object) -> Actor:
+    made = {"accesses": (Access(f"use_{name}", 1.0, 1, True, True, True, False),), **more}
+    return Actor(name, name, (at, at + 8), (at, at + 8), ((at, at + 8),), Role.COUNTER, write_heat=heat, **made)  # type: ignore[arg-type]
+
+
+def test_what_is_milder_than_its_share_allows_says_why() -> None:
+    assert less(guards=frozenset({"queue_lock"})) == "both are used under queue_lock, which one thread holds at a time"
+    both = (Access("step", 1.0, 1, True, True, True, False),)
+    assert less(accesses=both) == "step uses both, for which the line is fetched once"
+    plain = (Access("step", 1.0, 1, True, True, False, False),)
+    assert "mine is plain data" in less(accesses=plain)
+    assert less() == "the two belong together by how code uses them"
