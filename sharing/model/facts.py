@@ -66,7 +66,7 @@ class AccessFlag(IntFlag):
     WALKS = 8  # the index is one that moves on, from element to element: no place of one thread's own
     OWN = 16  # the index is the number of the running thread, or the pointer that leads here is at such an index
     CLEARS = 32  # stores zero
-    NEW = 64  # stores to an object that this function makes or ends: no other thread has it yet, or any more
+    NEW = 64  # stores to an object that this function makes or ends, uses of what it frees: nobody else has it
     GIVEN = 128  # the index is made of a number that the function is given: a parameter, or a lambda's copy
 
 

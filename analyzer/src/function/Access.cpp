@@ -49,6 +49,8 @@ void Body::access(const Expr &E, AccessKind Kind, const Expr *Stored) {
   if (!P.isReported() || (Kind == AccessKind::Load && isFolded(P)))
     return;
   QualType T = E.getType();
+  if (const auto *M = dyn_cast<MemberExpr>(&E); M && Stored && !isZero(Stored))
+    Refilled.insert(M->getMemberDecl());
   MemoryOrder Order = MemoryOrder::Plain;
   if (T->isAtomicType())
     Order = MemoryOrder::SeqCst;

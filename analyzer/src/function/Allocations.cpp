@@ -311,6 +311,38 @@ void Body::reserved(const CastExpr &C) {
   }
 }
 
+/// What a member leads to is given back, by a function that is named so.
+void Body::freed(const CallExpr &C, const FunctionDecl &F) {
+  if (!F.getIdentifier() || !F.getName().ends_with_insensitive("free") ||
+      !F.getReturnType()->isVoidType() || !C.getNumArgs())
+    return;
+  const auto *M =
+      dyn_cast<MemberExpr>(C.getArg(C.getNumArgs() - 1)->IgnoreParenCasts());
+  const auto *Field = M ? dyn_cast<FieldDecl>(M->getMemberDecl()) : nullptr;
+  if (Field && Field->getType()->isPointerType() &&
+      Field->getType()->getPointeeType()->isRecordType())
+    Freed.emplace_back(Field, Here.Shape.Rarity);
+}
+
+/// What a function does to the objects that it frees, and puts no others in
+/// their place, it does once in their life, on the ways that free them.
+void Body::endings() {
+  constexpr size_t FlagsColumn = 7, RarityColumn = 13;
+  for (const auto &[Field, Rarity] : Freed) {
+    const auto *R = Field->getType()->getPointeeType()->getAsRecordDecl();
+    if (Refilled.contains(Field))
+      continue;
+    for (size_t I = 0; I < AccessLocations.size(); ++I) {
+      const Location &P = AccessLocations[I];
+      int64_t *Row = &Out.Accesses[I * AccessColumns];
+      if (P.In == Location::Kind::Record && P.Record &&
+          P.Record->getCanonicalDecl() == R->getCanonicalDecl() &&
+          Row[RarityColumn] >= Rarity)
+        Row[FlagsColumn] |= accessflag::New;
+    }
+  }
+}
+
 /// Memory of which the last bits of the address are cut off, behind what was
 /// added to round it up.
 void Body::rounded(const BinaryOperator &B) {

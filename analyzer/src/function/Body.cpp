@@ -28,6 +28,7 @@ void Body::run() {
   for (const CFGBlock *B : Blocks.inOrder())
     read(*B);
   finish();
+  endings();
   if (!Locks.isTrivial())
     Locks.solve(Graph, Blocks);
   setLocksets();

@@ -68,6 +68,10 @@ private:
   std::vector<Event> Events;
   std::vector<LockStep> Steps;
   std::vector<Location> AccessLocations;
+  /// Members whose objects the function frees, and how seldom it comes there;
+  /// those that it sets to others.
+  llvm::SmallVector<std::pair<const clang::FieldDecl *, uint8_t>, 2> Freed;
+  llvm::SmallPtrSet<const clang::ValueDecl *, 4> Refilled;
   std::vector<std::pair<const clang::Expr *, const clang::FunctionDecl *>>
       Taken; ///< names of functions that no call has claimed
   llvm::DenseMap<const clang::Expr *, size_t> Allocated;
@@ -147,6 +151,8 @@ private:
   void allocates(const clang::CXXNewExpr &N);
   void reserved(const clang::CastExpr &C);
   void toWhole(const clang::CastExpr &C);
+  void freed(const clang::CallExpr &C, const clang::FunctionDecl &F);
+  void endings();
   void rounded(const clang::BinaryOperator &B);
   void allocated(llvm::StringRef Api, clang::QualType T, int64_t Guarantee,
                  clang::SourceLocation Where);

@@ -215,6 +215,7 @@ void Body::call(const CallExpr &C) {
     Taken.emplace_back(nullptr, Method->getParent()->getLambdaCallOperator());
     return;
   }
+  freed(C, *F);
   Actual A = actual(C);
   if (F->getIdentifier() && Unit.knowledge().isBarrier(qualifiedName(*F)))
     return plainCall(*F, /*Virtual=*/false, A, Where);
