@@ -9,7 +9,7 @@ import math
 
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
-from sharing.model.finding import GUARDED
+from sharing.model.finding import GUARDED, IN_A_HEADER
 from sharing.model.plural import count
 
 GUARDS_SHOWN = 3  # by name in one sentence
@@ -59,6 +59,8 @@ def terms(remedy: Remedy) -> str:
     elif remedy.each_bytes:
         cost += " in each element" if remedy.kind == "pad-element" else " in each object that is allocated"
     abi = "changes the ABI" if remedy.breaks_abi else "ABI unchanged"
+    if not remedy.breaks_abi and IN_A_HEADER in remedy.text:
+        abi = "ABI unchanged unless a header declares it"
     tail = "protects the tail" if remedy.protects_tail else "leaves the tail open"
     return f"{cost}, {abi}, {tail}"
 

@@ -18,7 +18,7 @@ from sharing.judge.remedies.go import go_remedy
 from sharing.judge.remedies.paths import Paths, Step, path_text
 from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
-from sharing.model.finding import ASK_SERVERS, Remedy
+from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, Remedy
 from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.profile import Actor, Role
 
@@ -178,7 +178,7 @@ class _Words:
         """What is done to declarations: a linked file does not tell whether a header has one, for others to see."""
         if self._home.local:
             return ""
-        known = "" if self._home.outside else " (one in a header is ABI: what includes it is compiled again)"
+        known = "" if self._home.outside else f" ({IN_A_HEADER}: what includes it is compiled again)"
         return f", change its extern declarations alike{known}"
 
     def record(self) -> Remedy:
@@ -264,7 +264,8 @@ class _Words:
                 f"{storage}struct slot_{name} {name}{bounds}{values};{where}"
             )
         shown = actor.owner if whole else _in_words(actor.owner, array)
-        text = f"round the element type of {shown} up to {line} bytes (the element, not the array)"
+        declared = self._declarations() if whole else ""
+        text = f"round the element type of {shown} up to {line} bytes (the element, not the array){declared}"
         return self._made("pad-element", text, edit, breaks_abi=not whole or self._home.outside)
 
     def member(self) -> Remedy:

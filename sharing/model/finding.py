@@ -162,6 +162,9 @@ EXPLAIN_ASKING = "linemate explain --debuginfod"
 NO_ANSWER = "no server gave any"
 NOTHING_THERE = "servers have no debug information"
 
+# What the text of a remedy says where a linked file does not tell whether code that is built apart sees the variable.
+IN_A_HEADER = "one in a header is ABI"
+
 
 class Remedy(msgspec.Struct, frozen=True):
     """One edit.  ``edit`` is source text in the declaration's language; ``cost_bytes`` is added storage.
