@@ -9,7 +9,7 @@ import math
 
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
-from sharing.model.finding import GUARDED, IN_A_HEADER
+from sharing.model.finding import GUARDED, IN_A_HEADER, OR_A_MEMBER
 from sharing.model.plural import count
 
 GUARDS_SHOWN = 3  # by name in one sentence
@@ -60,7 +60,9 @@ def terms(remedy: Remedy) -> str:
         cost += " in each element" if remedy.kind == "pad-element" else " in each object that is allocated"
     abi = "changes the ABI" if remedy.breaks_abi else "ABI unchanged"
     if not remedy.breaks_abi and IN_A_HEADER in remedy.text:
-        abi = "ABI unchanged unless a header declares it"
+        abi = f"{abi} unless a header declares it"
+    elif not remedy.breaks_abi and OR_A_MEMBER in remedy.text:
+        abi = f"{abi} if it is a variable"
     tail = "protects the tail" if remedy.protects_tail else "leaves the tail open"
     return f"{cost}, {abi}, {tail}"
 

@@ -18,7 +18,7 @@ from sharing.judge.remedies.go import go_remedy
 from sharing.judge.remedies.paths import Paths, Step, path_text
 from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
-from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, Remedy
+from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, OR_A_MEMBER, Remedy
 from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.profile import Actor, Role
 
@@ -102,10 +102,14 @@ def _unnamed(edit: Edit, style: Style) -> Remedy:
     return Remedy(
         kind="pad-type",
         text=(
-            f"let debug information name {actor.owner} ({ASK_SERVERS}, or --debug-file FILE), then pad its type "
-            f"to whole {style.line_size}-byte lines"
+            f"let debug information name {actor.owner} ({ASK_SERVERS}, or --debug-file FILE), which tells a variable "
+            f"from a member of a record: then pad the variable's type to whole {style.line_size}-byte lines, or start "
+            f"the member on a line of its own and the member behind it on the next, {OR_A_MEMBER}"
         ),
-        edit=f"struct {_align(style)} line_T {{ T value; }};  // C: {_attribute(style)} on the struct",
+        edit=(
+            f"struct {_align(style)} line_T {{ T value; }};  // a variable; C: {_attribute(style)} on the struct\n"
+            f"{_align(style)} T member;  // a member, and the one behind it; C: {_alignas_c(style)}"
+        ),
         language="C/C++",
         cost_bytes=style.line_size * 2 - 1 - (actor.span[1] - actor.span[0]) % style.line_size,
         breaks_abi=False,

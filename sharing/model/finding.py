@@ -164,6 +164,8 @@ NOTHING_THERE = "servers have no debug information"
 
 # What the text of a remedy says where a linked file does not tell whether code that is built apart sees the variable.
 IN_A_HEADER = "one in a header is ABI"
+# The same where it does not tell either whether it is a variable or a part of one.
+OR_A_MEMBER = "which changes the record's layout"
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from linemate import api
+from reports.wording import terms
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Kind, Layout
 from sharing.judge.remedies.paths import Paths
@@ -217,6 +218,15 @@ class TestUnnamed:
         found = remedy(whole(actor("bss+0x40 (mutex)", 40, sized=False, language="")), USER)
         assert "let debug information name bss+0x40 (mutex)" in found.text
         assert found.protects_tail
+
+    def test_a_place_may_be_a_variable_or_a_member_and_each_has_its_edit(self) -> None:
+        found = remedy(whole(actor("bss+0x40", 8, sized=False, language="")), USER)
+        assert "pad the variable's type to whole 64-byte lines, or start the member on a line of its own" in found.text
+        assert "alignas(64) T member;" in found.edit
+        assert "ABI unchanged if it is a variable" in terms(found)
+        known = remedy(whole(actor("LOCK_open", 8, language="C++")), USER)
+        assert "member" not in known.text
+        assert "if it is a variable" not in terms(known)
 
     @pytest.mark.parametrize(("tool", "suffix"), [("g++", "cc")])
     def test_its_edit_compiles_as_well(self, tool: str, suffix: str, tmp_path: Path) -> None:
