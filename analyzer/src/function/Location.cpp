@@ -117,12 +117,7 @@ Location Locations::somewhere(QualType T, const Expr *Pointer) {
   const Expr *Plain = Pointer->IgnoreParenCasts();
   if (isAllocation(*Plain, Context))
     P.Made = Plain;
-  // What an element of the running thread leads to is that thread's.
-  if (const auto *Of = dyn_cast<ArraySubscriptExpr>(Plain);
-      Of && Of->getType()->isPointerType())
-    P.Own = originOf(Of->getIdx()) == IndexOrigin::OwnThread;
-  else
-    P.Own = isOwnPointer(Plain);
+  P.Own = isOwnPointer(Plain);
   return P;
 }
 
@@ -204,6 +199,12 @@ Location Locations::element(Location In, const Expr *Index, QualType Element,
   // element for each.
   IndexOrigin Origin = walks(Index) ? IndexOrigin::Walks : originOf(Index);
   if (In.Indexed && (In.Own || Origin != IndexOrigin::OwnThread))
+    return In;
+  // An array within an object of the running thread is shared out among nobody.
+  if (In.In == Location::Kind::Record && In.Own && !In.Indexed &&
+      Origin != IndexOrigin::OwnThread &&
+      !Context.hasSameUnqualifiedType(Element,
+                                      Context.getRecordType(In.Record)))
     return In;
   In.Indexed = true;
   Steps S = stepsOf(Index, Context);

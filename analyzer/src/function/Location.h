@@ -157,6 +157,7 @@ private:
   bool tellsThread(const clang::FunctionDecl &F) const;
   bool isSharedCapture(const clang::DeclRefExpr &Ref) const;
   bool isOwnPointer(const clang::Expr *Pointer, unsigned Steps = 0) const;
+  bool isNumberOfRunner(const clang::MemberExpr &M) const;
   GivenPlace returned(const clang::FunctionDecl &F) const;
   GivenPlace returnedBy(const clang::FunctionDecl &Defined,
                         const clang::CompoundStmt &Body) const;

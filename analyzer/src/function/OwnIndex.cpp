@@ -116,6 +116,29 @@ bool isNumbered(StringRef Name) {
   return !Words.empty() && meaningOf(Words.back()) == Word::Number;
 }
 
+/// Does a record say in its name that there is one of each thread: "worker",
+/// "worker_t", "WorkerInfo", "thread_data"?
+bool describesThread(const RecordDecl &R) {
+  StringRef Name = R.getIdentifier() ? R.getName() : StringRef();
+  if (const TypedefNameDecl *Alias = R.getTypedefNameForAnonDecl())
+    Name = Alias->getName();
+  bool Runner = false;
+  for (const std::string &Text : wordsOf(Name)) {
+    bool Kind = llvm::StringSwitch<bool>(Text)
+                    .Cases("t", "s", "data", "info", "state", "desc", true)
+                    .Cases("arg", "args", "ctx", "context", "record", true)
+                    .Default(false);
+    // A processor or a core is as often a part of a program as of a machine.
+    bool Runs = llvm::StringSwitch<bool>(Text)
+                    .Cases("thread", "worker", "lcore", "cpu", true)
+                    .Default(false);
+    if (!Runs && !Kind)
+      return false;
+    Runner |= Runs;
+  }
+  return Runner;
+}
+
 /// Is there a way out of the function in a statement?
 bool returns(const Stmt *S) {
   if (!S || isa<LambdaExpr>(S))
@@ -155,6 +178,10 @@ bool Locations::isOwnPointer(const Expr *Pointer, unsigned Steps) const {
   const Expr *Plain = Pointer->IgnoreParenCasts();
   if (const auto *M = dyn_cast<MemberExpr>(Plain))
     return isEventData(*M);
+  // What an element of the running thread leads to is that thread's.
+  if (const auto *Of = dyn_cast<ArraySubscriptExpr>(Plain))
+    return Of->getType()->isPointerType() &&
+           originOf(Of->getIdx()) == IndexOrigin::OwnThread;
   if (const auto *Call = dyn_cast<CallExpr>(Plain))
     return Call->getDirectCallee() && returnsOwn(*Call->getDirectCallee());
   const auto *Ref = dyn_cast<DeclRefExpr>(Plain);
@@ -169,6 +196,35 @@ bool Locations::isOwnPointer(const Expr *Pointer, unsigned Steps) const {
          !isa<ParmVarDecl>(V) && !Found->second.escapes() &&
          Found->second.Values.size() == 1 &&
          isOwnPointer(Found->second.Values.front(), Steps + 1);
+}
+
+/// Is it the number of a thread's record, which the function was given or is a
+/// method of?  The record of another thread is looked for.
+bool Locations::isNumberOfRunner(const MemberExpr &M) const {
+  const auto *Field = dyn_cast<FieldDecl>(M.getMemberDecl());
+  if (!Field || !isNumbered(Field->getName()) ||
+      !Field->getType()->isIntegerType() ||
+      !describesThread(*Field->getParent()))
+    return false;
+  const Expr *Of = M.getBase()->IgnoreParenCasts();
+  for (unsigned Steps = 0; Steps < MaxOwnSteps; ++Steps) {
+    if (isa<CXXThisExpr>(Of))
+      return true;
+    const auto *Ref = dyn_cast<DeclRefExpr>(Of);
+    const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (!V || V->getDeclContext() != Function)
+      return false;
+    auto Found =
+        Locals ? Locals->Locals.find(V) : decltype(Locals->Locals.find(V))();
+    bool IsKnown = Locals && Found != Locals->Locals.end();
+    if (isa<ParmVarDecl>(V))
+      return V->getType()->isReferenceType() || !IsKnown ||
+             (Found->second.Values.empty() && !Found->second.escapes());
+    if (!IsKnown || Found->second.escapes() || Found->second.Values.size() != 1)
+      return false;
+    Of = Found->second.Values.front()->IgnoreParenCasts();
+  }
+  return false;
 }
 
 /// Is the index made of what only the running thread has (a number in
@@ -214,7 +270,8 @@ IndexOrigin Locations::originOf(const Expr *Index) const {
       if (const ValueDecl *D = M->getMemberDecl();
           D->getIdentifier() && (numbersThread(D->getName()) ||
                                  (M->isArrow() && isNumbered(D->getName()) &&
-                                  isOwnPointer(M->getBase()))))
+                                  isOwnPointer(M->getBase())) ||
+                                 isNumberOfRunner(*M)))
         return IndexOrigin::OwnThread;
     }
     for (const Stmt *Child : S->children())
