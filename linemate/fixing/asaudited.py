@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from linemate.lastreport import last_reports
 from sharing.fix.edits import Planned
 from sharing.model.errors import LinemateError
-from sharing.model.finding import Finding
+from sharing.model.finding import Finding, Participant, Remedy
 
 COMMAND = "audit"
 
@@ -26,14 +26,24 @@ def parted_otherwise(chosen: Iterable[tuple[Finding, tuple[Planned, ...]]]) -> l
         if seen is None:
             continue
         audited, path = seen
-        words = {word for remedy in audited.remedies for word in re.findall(r"[\w:.\[\]+]+", remedy.text)}
-        others = sorted({who.name for who in audited.participants if who.name in words} - edited)
-        if others and not edited & words:
+        parted = {who.name for who in audited.participants if any(_parts(one, who) for one in audited.remedies)}
+        others = sorted(parted - edited)
+        if others and not edited & parted:
+            # What else is in a record sources know; what libraries do to it the audited code alone tells.
+            inside = any("." in name for name in others)
+            taken = "its report with --in REPORT.json" if inside else f"--binary {path}"
             lines.append(
                 f"  the last audit of {path} parts {', '.join(others)} instead: it knows what is linked beside them; "
-                f"--binary {path} takes that edit"
+                f"{taken} takes that edit"
             )
     return lines
+
+
+def _parts(remedy: Remedy, who: Participant) -> bool:
+    """Whether a remedy names a variable, or a member as ``closed_ of inbox``."""
+    owner, _, member = who.name.partition(".")
+    said = (who.name, f"{member} of {owner}") if member else (who.name,)
+    return any(re.search(rf"(?<![\w:.\[\]+]){re.escape(one)}(?![\w:\[+]|\.\w)", remedy.text) for one in said)
 
 
 def _last_audited(identity: str) -> tuple[Finding, str] | None:

@@ -11,7 +11,11 @@ import pytest
 
 from elfscan.tools import tool_path
 from linemate.cli import main
+from linemate.fixing import asaudited
+from sharing.fix.edits import Planned
+from sharing.fix.plan import Plan
 from sharing.model.errors import LinemateError
+from sharing.model.finding import Confidence, Finding, LineRef, Participant, Remedy, Severity, Verdict
 
 # The linked program shows what else is on the line; sources know no more than their own unit's part of .bss.
 FILES = {
@@ -125,3 +129,24 @@ def test_the_edit_that_the_audit_shows_is_not_said_again(
     told = capsys.readouterr().err
     assert f"{wanted}: ticks: wrap it" in told
     assert "the last audit" not in told
+
+
+@pytest.mark.parametrize(
+    ("audited", "other"),
+    [
+        ("start closed_ of inbox on a line of its own and depth_ behind it on the next", "inbox.closed_"),
+        ("start depth_ of inbox on a line of its own", ""),
+        ("start closed_.inner of inbox on a line of its own", ""),
+    ],
+)
+def test_members_of_one_record_are_told_apart(monkeypatch: pytest.MonkeyPatch, audited: str, other: str) -> None:
+    both = tuple(Participant(f"inbox.{name}", "0x40", 8, ((0, 8),), "atomic", "") for name in ("depth_", "closed_"))
+    remedy = Remedy("align-member", audited, "", "C++", 135, breaks_abi=True, protects_tail=True)
+    found = Finding(
+        "a-0123456789", "a", Severity.LOW, Confidence.STATIC, Verdict.FALSE_SHARING, LineRef("0x40", 64), both, "", (),
+        (remedy,),
+    )  # fmt: skip
+    monkeypatch.setattr(asaudited, "_last_audited", lambda identity: (found, "server"))
+    said = asaudited.parted_otherwise([(found, (Planned(remedy, both[0], Plan((), "parts it")),))])
+    assert bool(said) == bool(other)
+    assert all(f"parts {other} instead" in line and "--in REPORT.json takes that edit" in line for line in said)
