@@ -51,10 +51,12 @@ def _words_apart(behind: Behind) -> Behind:
     arg_of_word &= behind.args["value"].astype(np.uint64) & _FRAME != _FRAME
     stored = behind.held["variable"] & HELD != 0
     on_frame = behind.held["variable"] & _FRAME == _FRAME
-    exact = behind.held["stride"] == 0
+    stepped = behind.held["step"] != 0
+    exact = (behind.held["stride"] == 0) & ~stepped
     return msgspec.structs.replace(
         behind,
-        spread=behind.held[~exact],
+        spread=behind.held[~exact & ~stepped],
+        stepped=behind.held[stepped & stored & ~on_frame],
         sites=sites[~of_word & ~nowhere],
         args=args[~arg_of_word],
         held=behind.held[exact & ~stored & ~_is_word(behind.held["what"])],

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.given import Given
 from sharing.model.threadsigns import ThreadSigns
 from sharing.model.types import TypeTable
 
@@ -236,7 +237,8 @@ HELD_DTYPE = np.dtype(
         ("loop_depth", "u1"),
         ("rarity", "u1"),  # as of sites
         ("order", "<u2"),  # as of sites
-        ("stride", "<u8"),  # bytes to what another thread stores there, or to the next element, 0 exact
+        ("stride", "<u4"),  # bytes to what another thread stores there, or to the next element, 0 exact
+        ("step", "<u4"),  # bytes of ``what`` from one round of a loop to the next, as in an array; 0 it is the same
     ]
 )
 
@@ -315,7 +317,9 @@ class Behind(msgspec.Struct, frozen=True):
     ``word_sites`` and ``word_args``: behind words of what a function's own arguments point to (``led``: to objects).
     ``stored`` is what objects are given, ``spread`` elements of arrays by a loop: ``variable`` is a place behind one.
     ``passed``, words on the stack whose address a call is handed, has a word of its argument, ``framed``, functions in
-    frames, the place there.  ``own_sites`` and ``own_held``: behind words of thread-local storage, and what these hold.
+    frames, the place there.  ``stepped``: as ``stored`` and ``passed``, of what is another element in each round of a
+    loop, ``arrays``: those of which each thread of an entry is given an element.
+    ``own_sites`` and ``own_held``: behind words of thread-local storage, and what these hold.
     ``elsewhere``: all accesses behind pointers, of which debug information may know more, without target.
     """
 
@@ -328,22 +332,13 @@ class Behind(msgspec.Struct, frozen=True):
     passed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     framed: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     spread: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
+    stepped: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     led: tuple[tuple[int, int, int], ...] = ()  # (holder, row of the entry, bytes into its argument)
+    arrays: tuple[tuple[int, int, int], ...] = ()  # (holder, row of the entry, bytes between elements)
     own_sites: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
     own_held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     own_names: dict[int, str] = {}  # of variables that begin at such words, by holder
     elsewhere: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
-
-
-class Given(msgspec.Struct, frozen=True):
-    """A function that a thread runs, and the object that it is handed as an argument, by a way that no call shows."""
-
-    ip: int  # of the call that makes the closure, or starts the thread
-    entry: int  # address of the function
-    parameter: int
-    data: int  # an address, or as the target of a site behind a pointer; 0 none, or not always the same
-    caller: int = 0  # address of the closure's function, which calls it
-    alone: bool = False  # of all threads that the call starts one alone runs it
 
 
 class Origins(msgspec.Struct, frozen=True):

@@ -280,7 +280,7 @@ def _entries_with_data(image: Image, knowledge: Knowledge) -> list[tuple[int, in
     for given in image.given:
         row = int(function_at(image, np.array([given.entry], np.uint64))[0])
         if row >= 0 and given.data:
-            found.append((row, given.data, 0, given.parameter))
+            found.append((row, given.data, given.stride, given.parameter))
     return list(dict.fromkeys(found))
 
 

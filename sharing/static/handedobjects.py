@@ -105,7 +105,7 @@ def _called_with_one(image: Image, lives: Collection[int]) -> set[tuple[int, int
 
 def _one_object(image: Image, handed: list[Handed]) -> list[tuple[int, int, int]]:
     """(row of a function, its argument, the object) of functions that are handed one object alone."""
-    given = [(one.entry, one.parameter, one.data) for one in image.given if one.data]
+    given = [(one.entry, one.parameter, one.data) for one in image.given if one.data and not one.stride]
     given += [(one.entry, one.parameter, one.data) for one in handed if one.data is not None and not one.stride]
     rows = function_at(image, np.array([entry for entry, _, _ in given], np.uint64)).tolist()
     found = {(row, number, data) for row, (_, number, data) in zip(rows, given, strict=True) if row >= 0}

@@ -15,6 +15,7 @@ import numpy as np
 
 from sharing.basics.geometry import round_up
 from sharing.model.arrays import among
+from sharing.model.given import Given
 from sharing.model.image import (
     ALLOCATED,
     HEAP_ALIGNMENT,
@@ -23,7 +24,6 @@ from sharing.model.image import (
     HELD_OFFSET_BITS,
     POINTER_DTYPE,
     VARIABLE_DTYPE,
-    Given,
     Image,
     Section,
     SectionKind,

@@ -76,7 +76,8 @@ def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapR
     records += _own_words(told)
     mine = [one for one in handed if _holder(one.data) not in known]
     known.update(_holder(one.data) for one in handed)
-    return records + _handed_records(image, calls, mine) + _led_records(image, calls, known)
+    records += _handed_records(image, calls, mine) + _led_records(image, calls, known)
+    return records + _arrays(told, calls, {ip for record in records for ip in (record.pointer, *record.calls)})
 
 
 def _arguments(told: Told, demangle: Demangle) -> list[HeapRecord]:
@@ -165,6 +166,30 @@ def _led_records(image: Image, calls: CallGraph, known: Collection[int]) -> list
             if alignment:
                 records.append(HeapRecord(holder, words, "", "", size, alignment, (holder,), where))
     return records
+
+
+def _arrays(told: Told, calls: CallGraph, known: Collection[int]) -> list[HeapRecord]:
+    """The arrays of which a loop gives each thread that it starts an element, by the entry of these threads."""
+    image = told.image
+    given = {(_holder(one.data), one.entry): one.stride for one in told.handed if one.starts and one.stride}
+    rows = function_at(image, np.array([entry for _, entry in given], np.uint64)).tolist()
+    found = [*image.behind.arrays]
+    found += [(holder, row, step) for (holder, _), row, step in zip(given, rows, given.values(), strict=True)]
+    names = {root.function: root.name for root in calls.roots}
+    records = {}
+    for holder, row, step in found[:MAX_RECORDS]:
+        name = names.get(row) or function_name(image, row)
+        words, where = f"the argument of {name}", f"the array of which each thread of {name} is handed an element"
+        if not holder or holder in known or is_argument(holder) or is_frame(holder):
+            continue
+        if among(np.array([holder], np.uint64), image.calls["ip"])[0]:
+            size, alignment, _ = _allocation(image, holder)
+        else:
+            # Elements that are whole lines may begin at one: of the array's own begin nothing is known.
+            size, alignment = 0, HEAP_ALIGNMENT if step % image.arch.line_size else 0
+        if alignment:
+            records[holder] = HeapRecord(holder, words, "", "", size, alignment, (), where)
+    return list(records.values())
 
 
 def _frame(image: Image, holder: int, entries: list[str]) -> HeapRecord:

@@ -1,14 +1,16 @@
 """What thread entries find in the object that they are started with: a closure of C++, a record of arguments.
 
 Owns the way from the words that a new object is given, where a thread is started with it, to what the thread does
-behind these words: a closure's ``this`` is one object for all threads that one run of a function starts.  Which
-functions are entries is ``starts``'s.
+behind these words: a closure's ``this`` is one object for all threads that one run of a function starts, and what a
+loop makes of another element of an array in each round is an element for each thread.  Which functions are entries is
+``starts``'s.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Iterable
 
 import msgspec
 import numpy as np
@@ -16,6 +18,7 @@ import numpy.typing as npt
 
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, joined_by_ip
+from sharing.model.given import Given
 from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
@@ -26,8 +29,8 @@ from sharing.model.image import (
     WORD_HOLDER,
     WORD_NUMBER_BITS,
     ArgKind,
-    Given,
     Image,
+    SiteFlag,
     Table,
 )
 from sharing.model.threadwords import is_own_word
@@ -36,6 +39,8 @@ from sharing.static.callees import function_at
 
 _OFFSETS = (1 << HELD_OFFSET_BITS) - 1
 _HOLDERS = (1 << HELD_ADDRESS_BITS) - 1
+_ADDRESSES = (1 << 64) - 1
+_STEPS = 64  # what stands in a word, and above so many bits the bytes to what stands there in the next round of a loop
 
 MAX_HANDED_ON = 4  # calls by which what a closure is made of is handed on: libraries have no more
 
@@ -48,7 +53,7 @@ class _Started(msgspec.Struct, frozen=True):
     entry: int  # row of the function
     maker: int  # row of the function that makes the object
     ip: int
-    words: dict[int, int]  # by bytes into it: what, as of ``Given``
+    words: dict[int, int]  # by bytes into it: what, as of ``Given``, and its step
 
 
 def with_start_objects(image: Image) -> Image:
@@ -56,15 +61,36 @@ def with_start_objects(image: Image) -> Image:
     found = _started(image)
     if not found:
         return image
-    return dataclasses.replace(
-        with_words(image, _known_words(image, found)), given=(*image.given, *_given(image, found))
-    )
+    known = _known_words(image, found)
+    given = (*image.given, *_given(image, found))
+    image = with_words(image, known)
+    behind = msgspec.structs.replace(image.behind, arrays=tuple(_arrays(image, found, given)))
+    return dataclasses.replace(image, given=given, behind=behind)
+
+
+def _arrays(image: Image, found: list[_Started], given: Iterable[Given]) -> dict[tuple[int, int, int], None]:
+    """(holder, row of a function, bytes between elements) of arrays of which each thread has an element.
+
+    The function is the one that the closure calls with it, or the closure's own.
+    """
+    arrays: dict[tuple[int, int, int], None] = {}
+    handed = {(one.ip, one.data): one.entry for one in given if one.stride}
+    for one in found:
+        for what in one.words.values():
+            if step_of(what) and what & int(HELD):
+                entry = handed.get((one.ip, what & _ADDRESSES))
+                row = one.entry if entry is None else int(function_at(image, np.array([entry], np.uint64))[0])
+                arrays[holder_of(what), row, step_of(what)] = None
+    return arrays
 
 
 def with_words(image: Image, known: dict[int, int]) -> Image:
     """The image with what is done behind words of arguments, where these are known to lead (as of ``Given.data``)."""
-    sites = _placed(image.behind.word_sites, "target", known)
-    args = _placed(image.behind.word_args, "value", known)
+    sites, steps = _placed(image.behind.word_sites, "target", known)
+    sites["stride"] = np.where(steps, steps, sites["stride"])
+    sites["flags"] |= np.where(steps, SiteFlag.INDEXED | SiteFlag.OWN, 0).astype(np.uint8)
+    args, steps = _placed(image.behind.word_args, "value", known)
+    args["source"] = np.where(steps, steps, args["source"])
     args["kind"] = ArgKind.ADDRESS
     heap_sites, heap_args = sites["target"] & HELD != 0, args["value"].astype(np.uint64) & HELD != 0
     behind = msgspec.structs.replace(
@@ -92,6 +118,11 @@ def is_frame(holder: int) -> bool:
     return bool(holder & WORD_HOLDER) and frame and not is_own_word(holder)
 
 
+def step_of(value: int) -> int:
+    """Of what stands in a word, the bytes to what stands there in the next round of a loop; 0 the same."""
+    return value >> _STEPS
+
+
 def holder_of(value: int) -> int:
     """Of a value as of ``Given.data`` that is behind a pointer."""
     return value >> HELD_OFFSET_BITS & _HOLDERS
@@ -111,14 +142,15 @@ def _started(image: Image) -> list[_Started]:
     """Closures, by the table of virtual functions that a new object begins with."""
     runs = {(row.typeinfo, row.slot): row.slot for row in thread_classes()}
     methods = {one.function: one.slot for one in image.overrides if (one.base, one.slot) in runs}
-    stored = image.behind.stored
+    stored = np.concatenate([image.behind.stored, image.behind.stepped])
     if not methods or not len(stored):
         return []
     objects: dict[int, Words] = defaultdict(lambda: defaultdict(set))
     makers: dict[int, int] = {}
-    for _, place, what, function, *_ in stored[among(_holder(stored["variable"]), image.calls["ip"])].tolist():
+    stored = stored[among(_holder(stored["variable"]), image.calls["ip"])]
+    for place, what, function, step in stored[["variable", "what", "function", "step"]].tolist():
         holder = place >> HELD_OFFSET_BITS & _HOLDERS
-        objects[holder][place & _OFFSETS].add(what)
+        objects[holder][place & _OFFSETS].add(what + (step << _STEPS))
         makers.setdefault(holder, function)
     found = []
     for ip, words in objects.items():
@@ -176,7 +208,7 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
     if len(told) == 1 and ways == len(set(given["ip"].tolist())):
         base = told.pop()
         if base:
-            return base + (value & _OFFSETS)
+            return 0 if step_of(base) else base + (value & _OFFSETS) + (step_of(value) << _STEPS)
     return value
 
 
@@ -185,14 +217,15 @@ def _passed(image: Image, holder: int, rounds: int) -> int:
     row, number = function_of(holder), number_of(holder)
     word = holder & WHOLE_ARGUMENT
     ips = image.calls["ip"][image.calls["callee"] == image.functions["address"][row]]
-    passed, args = image.behind.passed, image.args
+    passed, args = np.concatenate([image.behind.passed, image.behind.stepped]), image.args
     told: set[int] = set()
     for ip in ips.tolist():
         mine = passed[passed["ip"] == ip]
         places = mine["variable"] >> np.uint64(HELD_OFFSET_BITS) & np.uint64(
             (1 << WORD_NUMBER_BITS + WORD_ARG_BITS) - 1
         )
-        here = mine["what"][places == number << WORD_NUMBER_BITS | word].tolist()
+        mine = mine[places == number << WORD_NUMBER_BITS | word]
+        here = [what + (step << _STEPS) for what, step in mine[["what", "step"]].tolist()]
         if not here and rounds:
             own = args[(args["ip"] == ip) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM)]
             own = own[(own["value"] >= 0) & (own["value"] % image.arch.pointer_size == 0) & (own["function"] != row)]
@@ -245,36 +278,58 @@ def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, in
     return found
 
 
-def _placed(rows: Table, field: str, known: dict[int, int]) -> Table:
-    """Those behind words that are known, at what these lead to."""
+def _placed(rows: Table, field: str, known: dict[int, int]) -> tuple[Table, npt.NDArray[np.int64]]:
+    """Those behind words that are known, at what these lead to; and the steps of these."""
     holders = _holder(rows[field].astype(np.uint64))
     rows = rows[among(holders, np.array(sorted(known), np.uint64))].copy()
-    bases = np.array([known[h] for h in _holder(rows[field].astype(np.uint64)).tolist()], np.uint64)
+    whats = [known[h] for h in _holder(rows[field].astype(np.uint64)).tolist()]
+    bases = np.array([what & _ADDRESSES for what in whats], np.uint64)
     rows[field] = (bases + (rows[field].astype(np.uint64) & np.uint64(_OFFSETS))).astype(rows[field].dtype)
-    return rows
+    return rows, np.array([step_of(what) for what in whats], np.int64)
 
 
 def _given(image: Image, found: list[_Started]) -> list[Given]:
-    """The functions that closures call through a pointer; methods are handed the one object that the closure has."""
+    """The functions that closures call through a pointer, and what they hand to them: words of the closure, and to
+    methods the one object besides."""
     calls = image.calls
     indirect = set(calls["function"][calls["callee"] == 0].tolist())
-    given: list[tuple[int, int, int, int]] = []
+    given: list[tuple[int, int, int, int, int]] = []
     for one in found:
-        data = {what for what in one.words.values() if what & int(HELD) or not _is_code(image, what)}
-        functions = {what for what in one.words.values() if not what & int(HELD) and _is_code(image, what)}
+        data = {at: what for at, what in one.words.items() if what & int(HELD) or not _is_code(image, what)}
+        functions = {what for at, what in one.words.items() if at not in data}
         if one.entry not in indirect:
             continue
         caller = int(image.functions["address"][one.entry])
         if len(functions) == 1:
-            given.append((one.ip, functions.pop(), data.pop() if len(data) == 1 else 0, caller))
+            function, handed = functions.pop(), _handed_on(image, one)
+            first = {what for at, what in data.items() if at not in handed.values() or at == handed.get(0)}
+            handed.pop(0, None)
+            given.append((one.ip, function, 0, first.pop() if len(first) == 1 else 0, caller))
+            given += [(one.ip, function, arg, data[at], caller) for arg, at in handed.items() if at in data]
         elif not functions:
-            handed = [starts for what in one.words.values() if (starts := functions_handed(image, what))]
-            given += [(ip, function, 0, caller) for ip, function in handed[0]] if len(handed) == 1 else []
-    objects: dict[int, set[int]] = defaultdict(set)
-    for _, function, what, _ in given:
-        objects[function].add(what)
-    one_each = {function for function, whats in objects.items() if len(whats) == 1}
-    return [Given(ip, function, 0, what if function in one_each else 0, by) for ip, function, what, by in given]
+            known = [starts for what in one.words.values() if (starts := functions_handed(image, what))]
+            given += [(ip, function, 0, 0, caller) for ip, function in known[0]] if len(known) == 1 else []
+    objects: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for _, function, arg, what, _ in given:
+        objects[function, arg].add(what)
+    one_each = {key for key, whats in objects.items() if len(whats) == 1}
+    return [
+        Given(ip, function, arg, told & _ADDRESSES, by, stride=step_of(told))
+        for ip, function, arg, what, by in dict.fromkeys(given)
+        for told in [what if (function, arg) in one_each else 0]
+    ]
+
+
+def _handed_on(image: Image, one: _Started) -> dict[int, int]:
+    """By argument of what a closure's function calls through a pointer the word of the closure that it is, in bytes."""
+    args = image.behind.word_args
+    mine = args[(args["function"] == one.entry) & (args["callee"] == 0) & (args["source"] == 0)]
+    whole = argument_holder(one.entry, 0) & ~WHOLE_ARGUMENT
+    words: dict[int, set[int]] = defaultdict(set)
+    for arg, value in mine[["arg", "value"]].tolist():
+        word = holder_of(value) - whole
+        words[arg].add(word * image.arch.pointer_size if 0 <= word < WHOLE_ARGUMENT and not value & _OFFSETS else -1)
+    return {arg: at.pop() for arg, at in words.items() if len(at) == 1}
 
 
 def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
@@ -292,4 +347,5 @@ def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
 
 
 def _is_code(image: Image, address: int) -> bool:
+    address &= _ADDRESSES
     return int(function_at(image, np.array([address], np.uint64))[0]) >= 0

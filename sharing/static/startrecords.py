@@ -18,7 +18,8 @@ import numpy as np
 
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
-from sharing.model.image import HELD, HELD_OFFSET_BITS, AccessKind, ArgKind, Given, Image, SlotKind
+from sharing.model.given import Given
+from sharing.model.image import HELD, HELD_OFFSET_BITS, AccessKind, ArgKind, Image, SlotKind
 from sharing.static.callees import calls_of, function_at
 from sharing.static.handovers import Handover, handovers
 from sharing.static.startobjects import argument_holder, functions_handed, parts_of

@@ -297,7 +297,7 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
     });
   }
   for (size_t I = 0; I < Count; ++I) {
-    const Value &V = Now.Regs[C.Arguments[I]];
+    Value V = firstArray(Now.Regs[C.Arguments[I]]);
     if (Callee && V.Kind == ValueKind::Stack && V.isExact())
       passWords(V.Base, uint8_t(I), O.Ip);
     eachOf(V, [&](const Value &One) {
@@ -341,6 +341,13 @@ void FunctionFlow::argument(const Value &V, ArgRow Row, bool AnyAddress,
     Row.Source = uint8_t(std::min<uint32_t>(V.Stride, UINT8_MAX));
     Out->BehindArgs.push_back(Row);
     return;
+  } else if (Array Of = arrayOf(V);
+             !V.IsAddress && V.isNumber() && AnyFunction && Of.Step) {
+    Row.Kind = uint8_t(ArgKind::Address);
+    Row.Value = int64_t(Of.Place);
+    Row.Source = uint8_t(Of.Step);
+    Out->BehindArgs.push_back(Row);
+    return;
   } else if (V.isNumber() && !V.IsAddress && V.isExact() &&
              (AnyAddress || (V.Base < MaxConstant && V.Base > -MaxConstant))) {
     Row.Kind = uint8_t(ArgKind::Constant);
@@ -355,13 +362,15 @@ void FunctionFlow::argument(const Value &V, ArgRow Row, bool AnyAddress,
 void FunctionFlow::passWords(int64_t Offset, uint8_t Arg, uint64_t Ip) {
   auto It = std::ranges::lower_bound(Now.Slots, Offset, {}, &Slot::Offset);
   for (; It != Now.Slots.end() && It->Offset < Offset + PassedWords * 8; ++It) {
-    uint64_t What = It->Size == 8 ? whatIs(It->Content) : 0;
-    if (!What || (It->Offset - Offset) % 8)
+    Value V = firstArray(It->Content);
+    Array Of = arrayOf(V);
+    uint64_t What = Of.Step ? Of.Place : whatIs(V);
+    if (!What || It->Size != 8 || (It->Offset - Offset) % 8)
       continue;
     Value Place =
         Value::wordOf(Current.Row, Arg, uint64_t(It->Offset - Offset) / 8, 0);
     Out->Held.push_back({Ip, uint64_t(Place.Base), What, Current.Row, LoopDepth,
-                         Rarity, Order, 0});
+                         Rarity, Order, 0, Of.Step});
   }
 }
 

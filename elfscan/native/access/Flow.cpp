@@ -186,7 +186,8 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
         Old.IsStale >= From.Regs[R].IsStale &&
         Old.IsOwn <= From.Regs[R].IsOwn &&
         Old.IsGiven <= (From.Regs[R].IsGiven && !To.Walked) &&
-        Old.Bits <= From.Regs[R].Bits)
+        Old.Bits <= From.Regs[R].Bits &&
+        !(To.Walked && movedInRounds(Old, From.Regs[R])))
       continue;
     Value V = join(Old, From.Regs[R], To.Walked);
     if (!V.IsStale)
@@ -381,7 +382,7 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
 /// function's sight.
 void FunctionFlow::getsOut(const Value &V, const MemOperand &M,
                            const Effective &E, uint32_t Index, int64_t Behind) {
-  eachOf(V, [&](const Value &One) {
+  eachOf(firstArray(V), [&](const Value &One) {
     expose(One, ExposedBytes);
     if (!Emitting)
       return;
@@ -464,7 +465,8 @@ void FunctionFlow::clobberForCall(const Op &O) {
   if (uint64_t Address = resultOf(To))
     Now.Regs[std::countr_zero(C.Result)] = Value::address(Address, 0);
   if (makesObject(To)) {
-    Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, 0);
+    Now.Regs[std::countr_zero(C.Result)] =
+        Value::pointee(O.Ip, uint32_t(&O - Code.data()) + 1);
     if (!Known || !Known->isNew(uint64_t(To.Base)))
       return; // an allocator writes to nothing that its caller keeps
   }

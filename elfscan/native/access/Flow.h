@@ -11,6 +11,7 @@
 #include "Choices.h"
 #include "Decoder.h"
 #include "Graph.h"
+#include "Join.h"
 #include "SpinLocks.h"
 #include "Tables.h"
 #include "Value.h"
@@ -277,6 +278,13 @@ private:
   bool isFirstUse(const MemOperand &M) const;
   uint64_t whatIs(const Value &V) const;
   uint64_t placeOf(const Value &V) const;
+  /// Where an array begins, and how far apart its elements are.
+  struct Array {
+    uint64_t Place = 0;
+    uint32_t Step = 0;
+  };
+  Array arrayOf(const Value &V) const;
+  Value firstArray(const Value &V) const;
 
   // Emit.cpp again.
   void made(uint32_t Index, const Value &V);

@@ -229,7 +229,7 @@ void FunctionFlow::hold(const Value &V, const MemOperand &M, const Effective &E,
       !E.Where.IsAddress || !P.inData(Place))
     return;
   Out->Held.push_back({Code[Index].Ip, uint64_t(Place), uint64_t(V.Base),
-                       Current.Row, LoopDepth, Rarity, Order, 0});
+                       Current.Row, LoopDepth, Rarity, Order, 0, 0});
 }
 
 /// The running thread keeps \p V in a word of its own storage; 0 unknown.
@@ -243,7 +243,7 @@ void FunctionFlow::keepOwn(const Value &V, const MemOperand &M, int64_t At,
   Out->Held.push_back({Code[Index].Ip, uint64_t(Word.Base), placeOf(V),
                        Current.Row, LoopDepth,
                        isFirstUse(M) ? uint8_t(UINT8_MAX) : Rarity, Order,
-                       V.isExact() ? 0 : V.givenApart()});
+                       V.isExact() ? 0 : V.givenApart(), 0});
 }
 
 /// Is this code come to only by ways that read the same word of the thread's
@@ -279,9 +279,10 @@ void FunctionFlow::keepOnFrame(const Value &V, int64_t At, uint32_t Index) {
 
 /// \p V is stored in a record that something leads to.
 void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
-  if (uint64_t What = whatIs(V))
+  Array Of = arrayOf(V);
+  if (uint64_t What = Of.Step ? Of.Place : whatIs(V))
     Out->Held.push_back({Code[Index].Ip, uint64_t(Place), What, Current.Row,
-                         LoopDepth, Rarity, Order, 0});
+                         LoopDepth, Rarity, Order, 0, Of.Step});
 }
 
 /// \p V is stored in one element after another of the array at \p Where, as
@@ -299,7 +300,36 @@ void FunctionFlow::holdInElements(const Value &V, const MemOperand &M,
   bool IsStatic = Place.isNumber() && Place.IsAddress && P.inData(Place.Base);
   if (IsStatic || Place.Kind == ValueKind::Pointee)
     Out->Held.push_back({Code[Index].Ip, uint64_t(Place.Base), What,
-                         Current.Row, LoopDepth, Rarity, Order, Where.Stride});
+                         Current.Row, LoopDepth, Rarity, Order, Where.Stride,
+                         0});
+}
+
+/// The array of which \p V is an element: a loop gives each thread that it
+/// starts the next one.  Step 0: it is of none, or of none of which neighbours
+/// meet.
+FunctionFlow::Array FunctionFlow::arrayOf(const Value &V) const {
+  if (V.isNumber() && !V.IsAddress) {
+    // Whatever it is, it is where that was made.
+    if (V.Step < 2 || V.Step > MaxStep || V.Origin > Code.size() ||
+        V.Base < 0 || V.Base > HeldOffsetMask)
+      return {};
+    Value Begin = Value::pointee(Code[V.Origin - 1].Ip, 0);
+    return {uint64_t(Begin.Base | V.Base), V.Step};
+  }
+  bool IsPlace = V.Kind != ValueKind::Unknown && V.Stride > 1;
+  return IsPlace && V.givenApart() <= MaxStep
+             ? Array{placeOf(V), V.givenApart()}
+             : Array();
+}
+
+/// Of two arrays, one of which \p V is of, neighbours are as far apart: the
+/// first stands for both.  Anything else as it is.
+Value FunctionFlow::firstArray(const Value &V) const {
+  if (!V.Choice)
+    return V;
+  TwoValues Two = Chosen.of(V.Choice);
+  uint32_t Step = arrayOf(Two[0]).Step;
+  return Step && Step == arrayOf(Two[1]).Step ? Two[0] : V;
 }
 
 /// What \p V leads to, an address or a Value of kind Pointee; 0: not known.

@@ -122,7 +122,8 @@ struct HeldRow {
   int32_t Function;
   uint8_t LoopDepth, Rarity;
   uint16_t Order;
-  uint64_t Stride; ///< bytes to what another thread stores, 0 exact
+  uint32_t Stride; ///< bytes to what another thread stores, 0 exact
+  uint32_t Step;   ///< bytes of What from one round of a loop to the next
 };
 static_assert(sizeof(HeldRow) == 40);
 

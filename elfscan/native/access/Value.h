@@ -36,6 +36,10 @@ inline constexpr unsigned HeldOffsetBits = 24;
 inline constexpr unsigned HeldAddressBits = 38;
 inline constexpr int64_t HeldBit = int64_t(1)
                                    << (HeldOffsetBits + HeldAddressBits);
+/// The most bytes from one element to the next that rows of arguments can tell.
+inline constexpr uint32_t MaxStep = UINT8_MAX - 1;
+/// It changes, and not by one number of bytes.
+inline constexpr uint8_t NoStep = UINT8_MAX;
 inline constexpr int64_t HeldOffsetMask = (int64_t(1) << HeldOffsetBits) - 1;
 
 /// A holder that is no address: a word of what an argument points to, by the
@@ -83,6 +87,10 @@ struct Value {
   /// From an argument of the function, or from a record that it leads to: as an
   /// index it is whatever a thread that begins here was told.
   bool IsGiven = false;
+  /// Of what its op made, as a number, plus Base: bytes from one round of a
+  /// loop to the next, as where a loop goes through an array; 0: it is that
+  /// alone.
+  uint8_t Step = 0;
   /// Of an unknown: it is one of two, see Choices; 0: nothing is known.
   uint16_t Choice = 0;
   /// Of what is the thread's own, or given, the bytes to that of another
@@ -99,7 +107,7 @@ struct Value {
   /// The same marks, of which no address is made.
   bool sameMarks(const Value &O) const {
     return IsOwn == O.IsOwn && IsGiven == O.IsGiven &&
-           givenApart() == O.givenApart() && Bits == O.Bits;
+           givenApart() == O.givenApart() && Bits == O.Bits && Step == O.Step;
   }
   bool hasMarks() const { return IsOwn || IsGiven || Bits != BitRole::None; }
   bool isExact() const { return Stride == 0; }
@@ -281,6 +289,8 @@ inline Value addNumbers(const Value &A, const Value &B) {
   R.Base = wrapAdd(A.Base, B.Base);
   R.IsOwn = A.IsOwn || B.IsOwn;
   R.IsGiven = A.IsGiven || B.IsGiven;
+  if (A.Stride && B.Stride)
+    R.Step = NoStep;
   R.OwnStride = sameIndex(A, B) ? 0 : ownStride(A, B);
   if (!R.IsAddress)
     R.IsPage = A.IsPage || B.IsPage;
@@ -324,6 +334,17 @@ inline std::optional<Value> movedPointee(const Value &Pointer,
   return R;
 }
 
+/// An index of elements of so many bytes was added to \p Pointer, of which
+/// nothing is known; \p R is the sum.
+inline void stepFrom(Value &R, const Value &Pointer, const Value &By) {
+  bool IsPlace = Pointer.isOpaque() && Pointer.isExact() && Pointer.Origin;
+  if (!IsPlace || !By.isNumber() || By.IsAddress || By.Stride < 2 ||
+      By.Stride > MaxStep)
+    return;
+  R.Step = uint8_t(By.Stride);
+  R.Origin = Pointer.Origin;
+}
+
 inline Value add(const Value &First, const Value &Second) {
   if (auto Moved = movedPointee(First, Second))
     return *Moved;
@@ -336,7 +357,10 @@ inline Value add(const Value &First, const Value &Second) {
     if (!A.IsAddress && !B.IsAddress && (A.IsIndex || B.IsIndex) &&
         A.isExact() != B.isExact() && (A.isExact() ? A.Base : B.Base) < 0)
       return A.isExact() ? Second : First;
-    return addNumbers(A, B);
+    Value R = addNumbers(A, B);
+    stepFrom(R, First, Second);
+    stepFrom(R, Second, First);
+    return R;
   }
   const Value &Known = A.isNumber() && A.IsAddress ? A : B;
   if (Known.isNumber() && Known.IsAddress) {
@@ -403,63 +427,6 @@ inline Value scale(const Value &Index, int64_t Factor) {
   R.Stride = uint32_t(Stride);
   R.IsIndex = A.IsIndex;
   R.Origin = A.Origin;
-  return R;
-}
-
-/// The marks of \p R, which is both of them.  What came around a loop changed
-/// moves on from what was given.
-inline void joinMarks(Value &R, const Value &Old, const Value &New,
-                      bool IsLoop) {
-  R.IsOwn = Old.IsOwn && New.IsOwn;
-  R.IsGiven =
-      Old.IsGiven && New.IsGiven && !(IsLoop && Old.Origin != New.Origin);
-  R.Bits = std::min(Old.Bits, New.Bits);
-  R.OwnStride = Old.givenApart() == New.givenApart() ? Old.givenApart() : 0;
-}
-
-/// The least value that covers \p Old and \p New.  Two values from one origin
-/// are a series, as in a loop that moves a pointer.  \p IsLoop: New came
-/// around a loop, so the series begins at Old, whichever way it goes; that the
-/// begin then stays is also why joining ends.
-inline Value join(const Value &Old, const Value &New, bool IsLoop) {
-  if (Old.same(New)) {
-    Value R = Old;
-    joinMarks(R, Old, New, IsLoop);
-    return R;
-  }
-  Value Lost;
-  Lost.IsStale = Old.IsStale || New.IsStale;
-  // Two places behind one pointer are a series, as two in the frame are.
-  bool OneHolder = Old.Kind == ValueKind::Pointee && Old.Kind == New.Kind &&
-                   !((Old.Base ^ New.Base) & ~HeldOffsetMask);
-  if (Old.isOpaque() && New.isOpaque() && !OneHolder) {
-    Lost.Origin = Old.Origin;
-    Lost.IsOwn = Old.IsOwn && New.IsOwn;
-    Lost.IsGiven = Old.IsGiven && New.IsGiven && !IsLoop;
-    Lost.Bits = std::min(Old.Bits, New.Bits);
-    return Lost;
-  }
-  if (Old.Kind != New.Kind || Old.Arg != New.Arg ||
-      Old.IsAddress != New.IsAddress || Old.IsPage != New.IsPage)
-    return Lost;
-  if (Old.Base == New.Base && Old.Stride == New.Stride) {
-    Value R = Old;
-    R.IsStale = Lost.IsStale;
-    joinMarks(R, Old, New, IsLoop);
-    return R;
-  }
-  if (Old.IsPage || Old.Kind == ValueKind::Unknown ||
-      (Old.isNumber() && Old.Origin != New.Origin))
-    return Lost;
-  uint64_t Gap = New.Base < Old.Base ? uint64_t(Old.Base) - uint64_t(New.Base)
-                                     : uint64_t(New.Base) - uint64_t(Old.Base);
-  if (Gap > INT32_MAX)
-    return Lost;
-  Value R = New.Base < Old.Base && !IsLoop ? New : Old;
-  R.IsStale = Lost.IsStale;
-  joinMarks(R, Old, New, IsLoop);
-  R.IsGiven = false; // it moves on from there
-  R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }
 
