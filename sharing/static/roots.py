@@ -64,7 +64,7 @@ def thread_structure(
     """``assume_threads``: where no start of a thread is seen, functions that may be entered run on several."""
     if image.kind in LIBRARIES:
         return _of_library(image, knowledge)
-    mains = _mains(image)
+    mains = main_roots(image)
     made, creators = created(image, knowledge, {root.function for root in mains})
     roots = _one_main(_each_once(mains + made))
     nowhere = np.zeros(len(image.functions), bool)
@@ -155,7 +155,7 @@ def _code(image: Image) -> Bools:
     return ~flagged(image, FunctionFlag.INIT | FunctionFlag.STUB)
 
 
-def _mains(image: Image) -> list[Root]:
+def main_roots(image: Image) -> list[Root]:
     """The entry point, main by its name, and main as the start-up code knows it: as far as they are seen."""
     started = function_at(image, np.array(image.entry_points, np.uint64))
     names = enumerate(image.functions["name"].tolist())

@@ -17,11 +17,12 @@ from sharing.basics import numbers as shared
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, union
-from sharing.model.image import Image, Table
+from sharing.model.image import FunctionFlag, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
 from sharing.static.everysite import every_site, with_sites
 from sharing.static.executions import in_loop
+from sharing.static.roots import main_roots
 
 Bools = npt.NDArray[np.bool_]
 
@@ -31,7 +32,8 @@ def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
 
     1. calls that start a thread, and functions that do so as a rule when they run; 2. the outermost loops around
     such calls, where most rounds make one of them; 3. accesses and other calls in these loops, and
-    outside of loops in these functions; 4. accesses outside of loops in functions that as a rule wait for one to end.
+    outside of loops in these functions, but for what a program that runs such a function once calls there, which may be
+    its work; 4. accesses outside of loops in functions that as a rule wait for one to end.
     """
     return _with_rare_ends(_started(image, knowledge), knowledge)
 
@@ -68,7 +70,25 @@ def _started(image: Image, knowledge: Knowledge) -> Image:
 
     sites = every_site(image)
     found = with_sites(image, _raised(sites, seldom(sites)))
-    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~starts))
+    # Calls through pointers of a function that starts threads are made of the objects that it hands them.
+    work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & among(calls["function"], _run_once(image))
+    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~starts & ~work))
+
+
+def _run_once(image: Image) -> npt.NDArray[np.int64]:
+    """Functions that a program runs once: main, and what it calls from one place, outside of loops."""
+    calls, called = image.calls, functions_called(image)
+    known = (called >= 0) & (calls["function"] >= 0)
+    caller, callee = calls["function"][known], called[known]
+    allowed = np.bincount(callee, minlength=len(image.functions)) == 1
+    allowed[callee[in_loop(calls["loop_depth"][known])]] = False
+    allowed &= (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) == 0
+    found = front = np.array([root.function for root in main_roots(image)], np.int64)
+    while len(front):
+        front = distinct(callee[among(caller, front)])
+        front = front[allowed[front] & ~among(front, found)]
+        found = union(found, front)
+    return found
 
 
 def _with_wrappers(image: Image, starts: Bools) -> tuple[Bools, npt.NDArray[np.int64]]:

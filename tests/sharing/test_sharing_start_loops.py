@@ -8,7 +8,7 @@ import pytest
 from elfscan.image import read_images
 from sharing.basics.numbers import SELDOM
 from sharing.knowledge import default_knowledge
-from sharing.model.image import AccessKind, Image
+from sharing.model.image import AccessKind, FunctionFlag, Image
 from sharing.static.startloops import with_rare_starts
 from tests.builders.image import Builder
 from tests.sharing.conftest import Compile
@@ -143,3 +143,30 @@ def test_a_round_that_starts_a_thread_here_or_in_a_function_that_it_calls(
     assert rarities(next(read_images(str(direct), types=False)), "begun")[0] >= SELDOM
     neither = compiled(tool, "c", LISTED.replace("START", "seen++;"), level)
     assert rarities(next(read_images(str(neither), types=False)), "begun")[0] < SELDOM
+
+
+@pytest.mark.parametrize(
+    ("calls", "loop", "flags", "often"),
+    [
+        (1, 0, 0, True),
+        (2, 0, 0, False),  # it may start threads again
+        (1, 1, 0, False),
+        (1, 0, FunctionFlag.ADDRESS_TAKEN, False),  # anybody may call it
+        (0, 0, 0, False),  # nor does main
+    ],
+)
+def test_what_starts_threads_once_may_call_its_work(calls: int, loop: int, flags: FunctionFlag, often: bool) -> None:
+    b = Builder()
+    b.variable("count", 8)
+    b.function("entry").store("count")
+    b.function("work").store("count", loop=1)
+    b.function("serve", flags).call("pthread_create", None, None, "entry", None).call("work").store("count")
+    main = b.function("main").call("printf")
+    for _ in range(calls):
+        main.call("serve", loop=loop)
+    image = b.image()
+    found = with_rare_starts(image, default_knowledge())
+    work = image.calls["callee"] == image.functions["address"][1]
+    assert (int(found.calls["rarity"][work][0]) < SELDOM) == often
+    stored = found.sites[(found.sites["function"] == 2) & (found.sites["kind"] == AccessKind.STORE)]
+    assert int(stored["rarity"][0]) >= SELDOM  # once in the life of the program

@@ -28,8 +28,6 @@ constexpr float Ending = 1.0F / 1024;
 constexpr float FirstUse = 1.0F / 1024;
 /// Ops of a test, its branch included.
 constexpr uint32_t MaxTest = 6;
-/// Blocks between the test that skips a loop and the loop.
-constexpr unsigned MaxPreheader = 3;
 
 bool fallsThrough(const Op &O) {
   if (O.isCall())
@@ -194,15 +192,20 @@ void Graph::findBackEdges() {
   BackEdges.clear();
   Colour.assign(Blocks.size(), White);
   NextEdge.resize(Blocks.size());
+  Entered.assign(Blocks.size(), 0);
+  Left.assign(Blocks.size(), 0);
+  uint32_t Clock = 0;
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     NextEdge[B] = Blocks[B].FirstEdge;
   auto Visit = [&](uint32_t Root) {
     Stack.assign(1, Root);
     Colour[Root] = Grey;
+    Entered[Root] = Clock++;
     while (!Stack.empty()) {
       uint32_t B = Stack.back();
       if (NextEdge[B] == Blocks[B].LastEdge) {
         Colour[B] = Black;
+        Left[B] = Clock;
         Stack.pop_back();
         continue;
       }
@@ -211,6 +214,7 @@ void Graph::findBackEdges() {
         BackEdges.emplace_back(To, B);
       } else if (Colour[To] == White) {
         Colour[To] = Grey;
+        Entered[To] = Clock++;
         Stack.push_back(To);
       }
     }
@@ -306,19 +310,6 @@ void Graph::orderBlocks() {
     for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It)
       Blocks[*It].*Place = uint16_t(std::min<uint32_t>(Number++, UINT16_MAX));
   }
-}
-
-/// Does a way of a branch lead straight into a loop?  The test that skips a
-/// loop which would not run once is seldom the one that counts.
-bool Graph::entersLoop(uint32_t To, uint8_t Depth) const {
-  for (unsigned Step = 0; Step < MaxPreheader; ++Step) {
-    if (Blocks[To].LoopDepth > Depth)
-      return true;
-    if (Blocks[To].LastEdge - Blocks[To].FirstEdge != 1)
-      return false;
-    To = Edges[Blocks[To].FirstEdge];
-  }
-  return false;
 }
 
 /// Does one way of a branch set a byte of the thread's own storage that the
@@ -450,11 +441,14 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
       return true;
     };
     bool Forks = Ways.size() == 2 && Stays == 2;
-    if (Forks &&
-        (OneIs([&](auto To) { return isFirstUse(Ops, Current, To); },
-               FirstUse) ||
-         OneIs([&](auto To) { return entersLoop(To, Current.LoopDepth); },
-               LoopEntered)))
+    if (Forks && (OneIs([&](auto To) { return isFirstUse(Ops, Current, To); },
+                        FirstUse) ||
+                  OneIs(
+                      [&](auto To) {
+                        return entersLoop(To, To == Ways[0] ? Ways[1] : Ways[0],
+                                          Current.LoopDepth);
+                      },
+                      LoopEntered)))
       continue;
     bool Mixed = Stays == 1;
     if (Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1))

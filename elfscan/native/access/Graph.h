@@ -96,6 +96,9 @@ private:
   // For the loops.
   std::vector<uint32_t> Stack, NextEdge, Body, Mark;
   std::vector<uint8_t> Colour;
+  /// Of a block, as of the walk that finds back edges: how many were come to
+  /// before it, and until all that it leads to was.
+  std::vector<uint32_t> Entered, Left;
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
   std::vector<uint32_t> PostOrder;                      ///< without back edges
   std::vector<KeyedBlock> Keyed;                        ///< by op
@@ -122,12 +125,14 @@ private:
   std::span<const Exit> exitsOf(uint32_t B) const;
   void leaveBlocks(bool Mirrored);
   uint32_t way(const Block &B, uint32_t Nth, bool Mirrored) const;
-  bool entersLoop(uint32_t To, uint8_t Depth) const;
+  bool entersLoop(uint32_t To, uint32_t Other, uint8_t Depth);
+  bool comesTo(uint32_t From, uint32_t To);
   void findKeyed(std::span<const Op> Ops);
   void startChances();
   void findEndings(std::span<const Op> Ops);
   std::span<const uint32_t> goesOn(const Block &B, float Here);
   void countExits(uint32_t Loop);
+  bool isBelow(uint32_t B, uint32_t Header) const;
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
   bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
   bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;

@@ -1,7 +1,7 @@
 //===- Loops.cpp - The loops of one function ------------------------------===//
 //
-// Owns the bodies of loops: their depths, the outermost one around a block, and
-// how many ways lead out of the inmost one.
+// Owns the bodies of loops: their depths, the outermost one around a block, how
+// many ways lead out of the inmost one, and which tests skip one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,10 @@ namespace {
 /// more than linear, and are then counted only in part.
 constexpr uint64_t LoopWorkPerBlock = 64;
 constexpr uint8_t MaxLoopDepth = 255;
+/// Blocks between the test that skips a loop and the loop.
+constexpr unsigned MaxPreheader = 3;
+/// Blocks that are looked at for a way to a loop past the test in front of it.
+constexpr size_t MaxSkipped = 64;
 
 } // namespace
 
@@ -33,8 +37,14 @@ void Graph::countExits(uint32_t Loop) {
     }
 }
 
+/// Was a block first come to by way of \p Header?
+bool Graph::isBelow(uint32_t B, uint32_t Header) const {
+  return Entered[Header] <= Entered[B] && Entered[B] < Left[Header];
+}
+
 /// The body of a loop: its header and what reaches a back edge without
-/// passing the header.
+/// passing the header.  A loop may have entries besides (Havlak, TOPLAS 19(4),
+/// 1997): what leads there from in front of it is no part of the loop.
 void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
                        uint32_t Handed) {
   std::sort(BackEdges.begin(), BackEdges.end());
@@ -57,7 +67,7 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
       for (uint32_t E = PredStart[Body[Next]]; E < PredStart[Body[Next] + 1];
            ++E) {
         ++Work;
-        if (Mark[Preds[E]] == Loop)
+        if (Mark[Preds[E]] == Loop || !isBelow(Preds[E], Header))
           continue;
         Mark[Preds[E]] = Loop;
         Body.push_back(Preds[E]);
@@ -77,6 +87,38 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
       }
     }
   }
+}
+
+/// Does a way of a branch lead straight into a loop, which the \p Other one
+/// skips?  The test that skips a loop which would not run once is seldom the
+/// one that counts.
+bool Graph::entersLoop(uint32_t To, uint32_t Other, uint8_t Depth) {
+  for (unsigned Step = 0; Step < MaxPreheader; ++Step) {
+    if (Blocks[To].LoopDepth > Depth)
+      return !comesTo(Other, To);
+    if (Blocks[To].LastEdge - Blocks[To].FirstEdge != 1)
+      return false;
+    uint32_t Next = Edges[Blocks[To].FirstEdge];
+    if (Blocks[Next].Order <= Blocks[To].Order)
+      return false; // the next round
+    To = Next;
+  }
+  return false;
+}
+
+/// Does a way lead from one block to another, back edges aside?
+bool Graph::comesTo(uint32_t From, uint32_t To) {
+  Stack.assign(1, From);
+  for (size_t I = 0; I < Stack.size() && Stack.size() <= MaxSkipped; ++I) {
+    if (Stack[I] == To)
+      return true;
+    for (uint32_t Next : successors(Blocks[Stack[I]]))
+      if (Blocks[Next].Order > Blocks[Stack[I]].Order &&
+          Blocks[Next].Order <= Blocks[To].Order &&
+          std::ranges::find(Stack, Next) == Stack.end())
+        Stack.push_back(Next);
+  }
+  return false;
 }
 
 } // namespace linemate
