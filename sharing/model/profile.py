@@ -5,7 +5,7 @@ Owns plain values only.  Built by ``sharing.static.correlate`` from an image, or
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -177,6 +177,13 @@ class Actor:
         put(self, "functions", frozenset(by_function))
         put(self, "_masks", (_roots(self.accesses), _roots(self.writers)))
 
+    def placed(self, **places: object) -> Actor:
+        """The same actor at other addresses: ``places`` are fields, but for ``accesses``, of which more is made."""
+        actor = object.__new__(Actor)
+        for name in _FIELDS:
+            object.__setattr__(actor, name, places[name] if name in places else getattr(self, name))
+        return actor
+
     @property
     def array(self) -> str:
         """The array that it is an element of, by name; "" of none."""
@@ -222,6 +229,9 @@ class Actor:
     def touched_on(self, start: int, end: int) -> tuple[Range, ...]:
         """Hot and read bytes within [start, end)."""
         return _clip(tuple(sorted(self.hot + self.read_hot)), start, end)
+
+
+_FIELDS = tuple(one.name for one in fields(Actor))
 
 
 def _roots(accesses: tuple[Access, ...]) -> int:

@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def _leads(order: Any, mirror: Any, ip: Any) -> Any:
-    """Does a place lead to one that is so far behind it in both orders and in bytes?  Numbers or tables of them."""
+    """Does a place lead to one that is so far behind it in both orders and in bytes?  Of tables; see ``Point``."""
     return ((order > 0) & (mirror > 0)) | ((order == 0) & (ip > 0))
 
 
@@ -30,7 +30,8 @@ class Point(NamedTuple):
 
     def leads_to(self, other: Point) -> bool:
         """May one run come to the other after this?"""
-        return bool(_leads(other.order - self.order, other.mirror - self.mirror, other.ip - self.ip))
+        order = other.order - self.order  # as ``_leads`` says it of tables, without their cost
+        return (order > 0 and other.mirror > self.mirror) if order else other.ip > self.ip
 
     def shares_way(self, other: Point) -> bool:
         """May one run of the function come to both?  Not to the arms of a branch."""

@@ -155,18 +155,18 @@ class Layout:
                          for a, b in ranges)  # fmt: skip
 
         strides = {s: self._stride(variable, actor, s) for s in {actor.stride, *(a.stride for a in actor.accesses)}}
-        return replace(
-            actor,
+        after = actor.placed(
             span=moved((actor.span,))[0],
             owner_span=(base, base + self.size(variable)),
             hot=moved(actor.hot),
             read_hot=moved(actor.read_hot),
             alignment=max(actor.alignment, self._line),
             stride=strides[actor.stride],
-            accesses=tuple(
-                msgspec.structs.replace(a, stride=strides[a.stride]) if a.stride else a for a in actor.accesses
-            ),
         )
+        if all(stride == before for before, stride in strides.items()):
+            return after
+        accesses = (msgspec.structs.replace(a, stride=strides[a.stride]) if a.stride else a for a in actor.accesses)
+        return replace(after, accesses=tuple(accesses))
 
     def _at(self, variable: Variable, offset: int) -> int:
         starts = self._starts[variable]
@@ -203,7 +203,7 @@ def _put(actor: Actor, edit: Edit) -> Actor:
     def moved(ranges: Iterable[Range]) -> tuple[Range, ...]:
         return tuple((a + by, b + by) for a, b in ranges)
 
-    return replace(actor, span=moved((actor.span,))[0], hot=moved(actor.hot), read_hot=moved(actor.read_hot))
+    return actor.placed(span=moved((actor.span,))[0], hot=moved(actor.hot), read_hot=moved(actor.read_hot))
 
 
 def touched(actor: Actor) -> tuple[Range, ...]:

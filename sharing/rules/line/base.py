@@ -6,7 +6,7 @@ remedies happen in ``sharing.judge.static``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -190,7 +190,8 @@ def together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
     for x in b.accesses:
         if not x.cold:
             total += x.weight
-            both += x.weight * (1.0 if by_helpers and x.function in a.callers else _beside(x, a.by_function))
+            helped = by_helpers and x.function in a.callers
+            both += x.weight * (1.0 if helped else _beside(x, a.by_function.get(x.function, ())))
     return both / total if total else 0.0
 
 
@@ -203,14 +204,11 @@ def used_late(a: Actor, b: Actor) -> float:
 
 def written_together(a: Actor, b: Actor) -> float:
     """Share of the writes to ``b`` beside writes to ``a`` of one run."""
-    writing = {
-        f: found for f, accesses in a.by_function.items() if (found := tuple(x for x in accesses if _is_write(x)))
-    }
     total = both = 0.0
     for x in b.writers:
         if not x.cold:
             total += x.weight
-            both += x.weight * _beside(x, writing)
+            both += x.weight * _beside(x, [y for y in a.by_function.get(x.function, ()) if _is_write(y)])
     return both / total if total else 0.0
 
 
@@ -218,19 +216,19 @@ def _is_write(access: Access) -> bool:
     return access.writes or access.locks
 
 
-def _beside(access: Access, others: Mapping[str, tuple[Access, ...]]) -> float:
+def _beside(access: Access, near: Sequence[Access]) -> float:
     """Share of an access's weight that one of the others of its function is near, on one way through it."""
-    near = others.get(access.function, ())
     if not near or not access.spots or not all(other.spots for other in near):
         return float(bool(near))
-    spots = [spot for other in near for spot in other.spots]
-    total = sum(spot.weight for spot in access.spots)
-    both = sum(spot.weight for spot in access.spots if any(_is_near(spot, other) for other in spots))
+    points, most = [spot.at for other in near for spot in other.spots], numbers.NEAR_BYTES
+    total = both = 0.0
+    for here, weight in access.spots:  # of all pairs of all lines, again after each edit: in plain loops
+        total += weight
+        for point in points:
+            if -most <= point.ip - here.ip <= most and here.shares_way(point):
+                both += weight
+                break
     return both / total if total else 1.0
-
-
-def _is_near(a: Spot, b: Spot) -> bool:
-    return a.at.shares_way(b.at) and abs(a.at.ip - b.at.ip) <= numbers.NEAR_BYTES
 
 
 def changed_without(lock: Actor, data: Actor) -> float:

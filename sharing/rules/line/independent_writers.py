@@ -196,7 +196,7 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
 
 def _apart(a: Actor, b: Actor) -> bool:
     """Is each written mostly where the other is not?"""
-    return max(written_together(a, b), written_together(b, a)) < numbers.WRITERS_TOGETHER
+    return all(written_together(*pair) < numbers.WRITERS_TOGETHER for pair in ((a, b), (b, a)))
 
 
 def _ends(a: Actor, b: Actor) -> bool:

@@ -73,6 +73,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     found = [(writer, victims) for writer in writers[:1] if (victims := _disturbed(writer, line, ctx))]
     # Of several writers the one of which most can be said: the busiest may disturb nobody who does not write it, too.
     for writer in writers[1:MOST_WRITERS]:
+        if not any(v.role in READ_ROLES and _used_alone(writer, v, line, ctx) for v in line.actors):
+            continue  # then none of its victims is, whichever is the worst: that takes far longer to find
         victims = _disturbed(writer, line, ctx)
         if victims and _used_alone(writer, victims[0][2], line, ctx):
             found.append((writer, victims))
@@ -150,8 +152,7 @@ def grade_pair(writer: Actor, victim: Actor, line: LineProfile, ctx: Context) ->
         severity = severity.lowered(numbers.MUCH_LESS if others or contended else numbers.TO_NOTE)
         # What a helper changes just before, as a count of readers, has fetched the line by then; where the helper goes
         # on, as with the request that it counted, others have taken it again.
-        apart = max(together(writer, victim), used_late(writer, victim))
-        told = contended and apart >= numbers.READERS_TOGETHER
+        told = contended and max(together(writer, victim), used_late(writer, victim)) >= numbers.READERS_TOGETHER
     if races(writer, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(writer, victim):
