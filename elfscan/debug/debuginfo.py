@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -196,9 +197,15 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
     def column(values: Any, dtype: str) -> Array:
         return np.fromiter(values, dtype, count)
 
+    def clamped(name: str) -> Array:
+        values = [getattr(v, name) for v in rows]
+        if values and (min(values) < 0 or max(values) > 0xFFFF_FFFF):
+            values = [min(max(value, 0), 0xFFFF_FFFF) for value in values]
+        return column(values, "<u4")
+
     ones = (1 << 64) - 1
-    address = column((v.address & ones for v in rows), "<u8")
-    tls = column((v.tls for v in rows), "?")
+    address = column([v.address & ones for v in rows], "<u8")
+    tls = column(map(attrgetter("tls"), rows), "?")
     layout, elf = program.layout, program.elf
     if layout.synthetic:
         index = column((v.section for v in rows), "<i4")
@@ -214,7 +221,7 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
     limits = (("type", len(types)), ("unit", len(document.units)), ("file", len(document.files)))
     bounded = {}
     for name, limit in limits:
-        values = column((getattr(v, name) for v in rows), "<i8")
+        values = column(map(attrgetter(name), rows), "<i8")
         bounded[name] = np.where((values >= 0) & (values < limit), values, -1).astype(np.int32)
 
     def size_of(type_rows: Array) -> Array:
@@ -228,8 +235,8 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
         type=bounded["type"],
         unit=bounded["unit"],
         file=bounded["file"],
-        line=column((min(max(v.line, 0), 0xFFFF_FFFF) for v in rows), "<u4"),
-        align=column((min(max(v.align, 0), 0xFFFF_FFFF) for v in rows), "<u4"),
+        line=clamped("line"),
+        align=clamped("align"),
         size_of=size_of,
         names=[v.name for v in rows],
         functions=[v.function for v in rows],

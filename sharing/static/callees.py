@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.kept import Kept
+from sharing.model.arrays import positions
 from sharing.model.image import ArgKind, Image
 from sharing.static import numbers
 
@@ -20,6 +21,9 @@ UNCALLED = -1  # in the place of the index of a wrapper that nobody calls by its
 
 Argument = tuple[int, int]  # index of a called function, number of its argument
 
+_Objects = npt.NDArray[np.object_]
+
+_names: Kept[tuple[_Objects, npt.NDArray[np.uint64], _Objects]] = Kept()
 _called: Kept[npt.NDArray[np.int64]] = Kept()
 _by_callee: Kept[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]] = Kept()
 
@@ -69,13 +73,24 @@ def function_name(image: Image, row: int) -> str:
 
 def names_of_callees(image: Image, addresses: npt.NDArray[np.uint64]) -> list[str]:
     """Symbol of each call target: a function of this image, an import, or "" where nothing names it."""
-    rows = function_at(image, addresses)
-    ids = np.where(rows >= 0, image.functions["name"][rows], -1) if len(image.functions) else rows
-    callees, names = image.callee_names, image.names
-    return [
-        callees.get(address) or (names[i] if i >= 0 else "")
-        for address, i in zip(addresses.tolist(), ids.tolist(), strict=True)
-    ]
+    own, others, imported = _names.of(image.functions, (image.names, image.callee_names), lambda: _name_tables(image))
+    names = own[function_at(image, addresses)]
+    at = positions(others, addresses)
+    names[at >= 0] = imported[at[at >= 0]]
+    result: list[str] = names.tolist()
+    return result
+
+
+def _name_tables(image: Image) -> tuple[_Objects, npt.NDArray[np.uint64], _Objects]:
+    """By row of functions their names, "" of the last for -1; addresses of other call targets in order, and theirs."""
+    every = np.array([*image.names, ""], object)  # "" for -1
+    named = sorted((address, name) for address, name in image.callee_names.items() if name)
+    addresses = np.array([address for address, _ in named], np.uint64)
+    return (
+        np.append(every[image.functions["name"]], ""),
+        addresses,
+        np.array([name for _, name in named], object),
+    )
 
 
 def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]:

@@ -8,6 +8,7 @@ what is passed through memory or returned is not followed.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -85,6 +86,23 @@ class _Within:
         return (LOCK, UNLOCK) if released >= numbers.RELEASED * taken else (effect,)
 
 
+class _Given:
+    """Rows of arguments by the index of the function that they are for and their number."""
+
+    def __init__(self, callee: Table, arg: Table) -> None:
+        keys = _key(callee, arg)
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    def of(self, effects: dict[_Wrapper, int]) -> Iterator[tuple[_Wrapper, int, Table]]:
+        """The effects of which there are any, each with its rows."""
+        for lock, effect in effects.items():
+            key = lock[0] * 256 + lock[1]  # as ``_key`` says it of tables
+            first, last = self._keys.searchsorted((key, key + 1)).tolist()
+            if first < last:
+                yield lock, effect, self._order[first:last]
+
+
 class LockCalls(msgspec.Struct, frozen=True):
     """Calls that treat something as a lock: a static address (``events``), or nobody knows what (``unknown``).
 
@@ -108,8 +126,7 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
     callees, inverse = np.unique(args["callee"], return_inverse=True)
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects, waits = _by_names(knowledge, names_of_callees(image, callees))
-    order = np.argsort(inverse, kind="stable")
-    starts = np.searchsorted(inverse[order], np.arange(len(callees) + 1))
+    given = _Given(inverse, args["arg"])
     call_ips = np.ascontiguousarray(image.calls["ip"])
     out: list[tuple[int, ...]] = []
     fresh = dict(effects)
@@ -119,8 +136,7 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
     taken = {(callee, arg, knowledge.locks[row].kind in COMPANIONS) for callee, arg, row, _ in effects}
     for _ in range(numbers.LOCK_WRAPPERS):
         found: dict[_Wrapper, int] = {}
-        for (callee, arg_number, row, offset), effect in fresh.items():
-            rows = order[starts[callee] : starts[callee + 1]]
+        for (callee, arg_number, row, offset), effect, rows in given.of(fresh):
             called_at = np.minimum(np.searchsorted(call_ips, args["ip"][rows]), len(call_ips) - 1)
             rarity, place = (image.calls[name][called_at].tolist() for name in ("rarity", "order"))
             does = within.of((callee, arg_number, row, offset), effect)

@@ -55,9 +55,6 @@ class _Span(NamedTuple):
     begin: Point
     ends: list[Point]
 
-    def holds(self, here: Point) -> bool:
-        return self.begin.leads_to(here) and not any(end.leads_to(here) for end in self.ends)
-
 
 class _Holding:
     """What one function holds by its own doing, where."""
@@ -90,10 +87,21 @@ class _Holding:
             return self._always
         held = self._blocks.get(here.order)
         if held is None:
-            held = frozenset(span.lock for span in self._spans if span.holds(here))
+            held = self._held_at(here)
             if here.order not in self._changing:
                 self._blocks[here.order] = held
         return held
+
+    def _held_at(self, here: Point) -> frozenset[str]:
+        held: set[str] = set()
+        for span in self._spans:
+            if span.lock not in held and span.begin.leads_to(here):
+                for end in span.ends:
+                    if end.leads_to(here):
+                        break
+                else:
+                    held.add(span.lock)
+        return frozenset(held) if held else NONE
 
 
 def _released_behind(taken: LockUse, releases: list[LockUse]) -> list[Point]:
@@ -139,7 +147,8 @@ class Guards:
         self._columns = columns
         self._origins = origins
         self._graph = graph
-        self._holding = {f: _Holding(uses.get(f, []), held.get(f, [])) for f in {**uses, **held}}
+        self._uses, self._held = uses, held
+        self._holding: dict[int, _Holding | None] = {}  # of the functions that were asked for; None: holds nothing
         self._mirrors = Mirrors(image)
         self._entry: dict[int, frozenset[str]] = {}
         self._under: dict[int, frozenset[str]] = {}  # by row of an access
@@ -167,10 +176,17 @@ class Guards:
             columns = self._columns
             function = columns.function[at]
             known = self._on_entry(function)
-            if (own := self._holding.get(function)) is not None:
+            if (own := self._held_by(function)) is not None:
                 known |= own.at(Point(columns.order[at], columns.mirror[at], columns.ip[at]))
             self._under[at] = known
         return known
+
+    def _held_by(self, function: int) -> _Holding | None:
+        """What the function holds by its own doing; None: nothing."""
+        if function not in self._holding:
+            uses, held = self._uses.get(function), self._held.get(function)
+            self._holding[function] = _Holding(uses or [], held or []) if uses or held else None
+        return self._holding[function]
 
     def _on_entry(self, function: int, depth: int = 0) -> frozenset[str]:
         """What all its callers hold: helpers run under their callers' locks."""
@@ -193,7 +209,7 @@ class Guards:
         points: list[Point] | None = None
         for at, caller in enumerate(callers.tolist()):
             held = self._on_entry(caller, depth)
-            if (own := self._holding.get(caller)) is not None:  # few functions lock
+            if (own := self._held_by(caller)) is not None:  # few functions lock
                 points = points if points is not None else self._points(callers, where)
                 held |= own.at(points[at])
             above.append(held)
@@ -219,13 +235,15 @@ def lock_uses(
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     pair = _taken_and_released(chosen)
-    for event, mirror, one in zip(chosen, mirrors.tolist(), pair.tolist(), strict=True):
-        beside = one and (-1 if event["effect"] == LOCK else 1)
-        address, point = int(event["address"]), Point(int(event["order"]), mirror, int(event["ip"]) + beside)
+    columns = (chosen[name].tolist() for name in ("address", "function", "ip", "order", "row"))
+    takes = (chosen["effect"] == LOCK).tolist()
+    for address, function, ip, order, row, locks, mirror, one in zip(
+        *columns, takes, mirrors.tolist(), pair.tolist(), strict=True
+    ):
+        beside = one and (-1 if locks else 1)
         if address not in names:
             names[address] = name_of(address)
-        use = LockUse(names[address], bool(event["effect"] == LOCK), point, int(event["row"]))
-        uses[int(event["function"])].append(use)
+        uses[function].append(LockUse(names[address], locks, Point(order, mirror, ip + beside), row))
     return uses
 
 

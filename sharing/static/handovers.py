@@ -64,6 +64,7 @@ class _Entered(Protocol):
 
 # Several passes ask for these, by the table of arguments.
 _known: Kept[_Handing] = Kept()
+_by_name: Kept[dict[int, tuple[bool, list[_Way]] | None]] = Kept()  # by address of what was asked for; None: nothing
 _found: Kept[list[Handover]] = Kept()
 _taken: Kept[Table] = Kept()  # addresses of functions that are kept or handed on
 
@@ -118,14 +119,16 @@ def of_known_objects(image: Image, knowledge: Knowledge) -> list[Handover]:
 
 def _callees_that_hand(image: Image, knowledge: Knowledge) -> _Handing:
     """Functions that start threads or call back, by their names, and those of the program around these."""
-    callees = distinct(image.args["callee"])
-    names = names_of_callees(image, callees)
+    asked = _by_name.of(image.functions, (image.names, image.callee_names, knowledge), dict)
+    every = distinct(image.args["callee"]).tolist()
+    callees = [callee for callee in every if callee not in asked]
+    names = names_of_callees(image, np.array(callees, np.uint64))
     starters = set(knowledge.thread_starters(names))
-    known: _Handing = {
-        int(callees[at]): (at in starters, handed)
-        for at in sorted({*starters, *knowledge.callers_back(names)})
-        if (handed := _handing(knowledge, names[at]))
-    }
+    asked.update(dict.fromkeys(callees))
+    for at in {*starters, *knowledge.callers_back(names)}:
+        handed = _handing(knowledge, names[at])
+        asked[callees[at]] = (at in starters, handed) if handed else None
+    known = {callee: handing for callee in every if (handing := asked[callee]) is not None}
     return _wrapping(image, known) | known
 
 

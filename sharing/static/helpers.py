@@ -37,11 +37,12 @@ class Helpers:
         """Of each function its last such call that is made in every run."""
         calls = self._image.calls
         long = np.flatnonzero((calls["rarity"] == 0) & self._takes_a_while)
-        last: dict[int, Place] = {}
-        columns = (calls[name][long].tolist() for name in ("function", "order", "ip"))
-        for function, order, ip in zip(*columns, strict=True):
-            last[function] = max(last.get(function, (-1, -1)), (order, ip))
-        return last
+        function, order, ip = (calls[name][long] for name in ("function", "order", "ip"))
+        by_place = np.lexsort((ip, order, function))
+        function = function[by_place]
+        ends = by_place[np.append(function[1:] != function[:-1], True)] if len(function) else by_place
+        found = (calls[name][long[ends]].tolist() for name in ("function", "order", "ip"))
+        return {function: (order, ip) for function, order, ip in zip(*found, strict=True)}
 
     @property
     def _takes_a_while(self) -> npt.NDArray[np.bool_]:

@@ -22,11 +22,10 @@ def hidden_entries(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Ar
     ``callees`` are the called addresses that ``wanted`` speaks of by index.
     """
     calls, args = image.calls, image.args
-    known = {
-        (int(ip), int(arg))
-        for ip, arg, kind in zip(args["ip"].tolist(), args["arg"].tolist(), args["kind"].tolist(), strict=True)
-        if kind in (ArgKind.ADDRESS, ArgKind.PARAM)
-    }
+    asked = callees[[callee for callee, _ in wanted if callee >= 0]]
+    told = args[among(args["ip"], calls["ip"][among(calls["callee"], asked)])]
+    told = told[(told["kind"] == ArgKind.ADDRESS) | (told["kind"] == ArgKind.PARAM)]
+    known = set(zip(told["ip"].tolist(), told["arg"].tolist(), strict=True))
     found: list[tuple[int, int]] = []
     for callee, argument in sorted(wanted):
         if callee < 0:

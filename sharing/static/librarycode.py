@@ -5,6 +5,7 @@ Owns which of an image's functions those are, by name.  What libraries of other 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from sharing.knowledge import Knowledge
@@ -19,9 +20,12 @@ _CLOSURES = "core::ops::function::Fn"
 def library_code(image: Image, knowledge: Knowledge) -> Callable[[int], bool]:
     """Is the function of this row a library's?"""
 
+    of_go = (image.functions["flags"] & FunctionFlag.GO != 0).tolist()
+
+    @functools.cache
     def is_library(row: int) -> bool:
         name = function_name(image, row)
-        if image.functions["flags"][row] & FunctionFlag.GO:
+        if of_go[row]:
             return knowledge.is_runtime_code(name) or knowledge.is_library_data(name, "Go")
         if "::" not in name or name.startswith(_CLOSURES):
             return False

@@ -169,7 +169,7 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
 
     It is a variable of this file, copied there by the loader, or another file's.
     """
-    wanted = [i for i, name in enumerate(image.names) if name.partition("@")[0] in streams]
+    wanted = [i for i, name in enumerate(image.names) if (name.partition("@")[0] if "@" in name else name) in streams]
     copied = image.variables["address"][among(image.variables["name"], wanted)]
     imported = np.array([a for a, name in named if name in streams], np.uint64)
     at = np.concatenate([copied, imported])

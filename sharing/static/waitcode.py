@@ -12,6 +12,7 @@ import dataclasses
 
 import numpy as np
 
+from sharing.model.arrays import among
 from sharing.model.image import Image, Table
 
 # Linkage names begin so (Itanium C++ ABI, 5.1): a name's length stands before it.
@@ -30,10 +31,8 @@ _WAITING = (
 
 def without_waiting_loops(image: Image) -> Image:
     """The image in which such functions do once what they do in loops."""
-    named = np.flatnonzero(image.functions["name"] >= 0)
-    names = (image.names[i] for i in image.functions["name"][named].tolist())
-    waiting = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
-    waiting[[row for row, name in zip(named.tolist(), names, strict=True) if name.startswith(_WAITING)]] = True
+    names = [at for at, name in enumerate(image.names) if name.startswith(_WAITING)]
+    waiting = np.append(among(image.functions["name"], names), False)  # the last one for -1
     if not waiting.any():
         return image
 
