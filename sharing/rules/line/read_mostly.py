@@ -18,6 +18,9 @@ kernel: __read_mostly).
 Data that a function reads where it also writes the neighbour is a note: the line is fetched once for both.  Of an
 atomic that the own loops of several threads change it is low, since another one takes the line between two rounds.
 
+Of several writers the one of which most can be said comes first; named with it are those that would disturb readers as
+much once it is gone.
+
 A counter that all threads write is true sharing in itself: moving it frees its line mates, and only per-thread
 counters remove its own cost.
 """
@@ -26,6 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+
+import msgspec
 
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor, Heat, LineProfile, Role
@@ -40,6 +45,7 @@ from sharing.rules.line.base import (
     doubt,
     evidence_of,
     grade,
+    heat_evidence,
     maybe_one_object,
     meets,
     others_likewise,
@@ -82,20 +88,25 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     for writer, victims in found[:1]:
         severity, score, worst = victims[0]
         chosen = tuple(v for _, _, v in victims)
+        others = _left_disturbing(writer, victims, writers[:MOST_WRITERS], line, ctx)
         yield Draft(
             rule=RULE.id,
             severity=severity,
             verdict=Verdict.READ_MOSTLY_DISTURBED,
             line=line,
-            actors=(writer, *chosen),
-            separate=(writer,),
+            actors=(writer, worst, *others, *chosen[1:]),
+            separate=(writer, *others),
             message=(
                 f"{describe(writer)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares "
                 f"{line.label} with {describe(worst)}, {span_text(worst, line)}, read by {who(worst.readers)}"
                 f"{others_likewise(len(chosen) - 1)}: each write makes every reader fetch the line again"
+                + "".join(
+                    f"; {describe(o)}, {span_text(o, line)}, written by {who(o.writers)}, would too" for o in others
+                )
             ),
             evidence=(
                 *evidence_of(writer, chosen, ctx),
+                *(heat_evidence(other) for other in others),
                 *(
                     (f"{writer.name} is written by several threads: true sharing, which moving it does not cure",)
                     if _is_shared_itself(writer, ctx)
@@ -118,6 +129,26 @@ def _disturbed(writer: Actor, line: LineProfile, ctx: Context) -> list[tuple[Sev
         and can_collide(writer, v, ctx)
     ]
     return sorted(victims, key=partial(_order, writer, ctx))
+
+
+def _left_disturbing(
+    first: Actor, victims: list[tuple[Severity, float, Actor]], writers: list[Actor], line: LineProfile, ctx: Context
+) -> tuple[Actor, ...]:
+    """Writers that would disturb readers as badly still if the first one had a line of its own.
+
+    While it is there they may add nothing, since its writers fetch the line each time anyway.
+    """
+    rest = msgspec.structs.replace(line, actors=tuple(a for a in line.actors if a is not first))
+    said, *_ = _most(first, victims, ctx)
+    return tuple(
+        other
+        for other in writers
+        if other is not first
+        and any(
+            -said_at_most(severity, other, victim, ctx) <= said and _used_alone(other, victim, rest, ctx)
+            for severity, _, victim in _disturbed(other, rest, ctx)
+        )
+    )
 
 
 def _most(writer: Actor, victims: list[tuple[Severity, float, Actor]], ctx: Context) -> tuple[int, int, bool]:
