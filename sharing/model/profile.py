@@ -77,7 +77,8 @@ class FrequentUse(msgspec.Struct, frozen=True):
     ``far_writes`` and ``far_uses`` are those that do so far more often than would matter, ``sure_writes`` and
     ``sure_uses`` those whose own loop alone does, ``maybe_writes`` and ``maybe_uses`` those that do so often enough if
     the estimate is as wrong as estimates are.  ``paced_writes`` and ``paced_uses`` are those of ``sure_writes`` and
-    ``sure_uses`` that do so once in a round in which they wait for another thread.
+    ``sure_uses`` that do so once in a round in which they wait for another thread; ``chosen_writes`` those of
+    ``sure_writes`` that do so only on a way of which nothing says that a round takes it more often than another.
     """
 
     writes: int = 0
@@ -90,6 +91,7 @@ class FrequentUse(msgspec.Struct, frozen=True):
     far_uses: int = 0
     paced_writes: int = 0
     paced_uses: int = 0
+    chosen_writes: int = 0
 
     def unwritten(self) -> FrequentUse:
         """The same of something that nobody writes any more."""

@@ -20,6 +20,7 @@ STARTED = "this thread meets only another one like it, and callers of this libra
 SELDOM_CALLED = "callers of this library would not do both often enough to matter if one were ten times less"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
 PACED = "one of the two is used once in a round in which its thread waits for another thread"
+CHOSEN = "the lock is taken only on a way of which nothing says that a round takes it more often than another"
 PACED_GUESS = f"{PACED}, and that the other one is used often is an estimate"
 LIBRARY = "both belong to the standard library"
 OF_LIBRARY = "one of the two is the standard library's own, and that threads use it often is an estimate"
@@ -68,6 +69,8 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
             return Severity.LOW, STARTED
         if local:
             return most
+        if writer.is_lock and not ctx.concurrent(wrote.sure_writes & ~wrote.chosen_writes, used.sure_uses):
+            return Severity.MEDIUM, CHOSEN
         often = atomic or meet_unpaced(writer, user, ctx)
         return (Severity.CRITICAL, "") if often else (Severity.MEDIUM, PACED)
     if writer.of_library or user.of_library:

@@ -29,6 +29,12 @@ def each_time(rarity: npt.NDArray[Any]) -> Bools:
     return result
 
 
+def mostly(rarity: npt.NDArray[Any]) -> Bools:
+    """Is it done more often than not where it is passed?"""
+    result: Bools = rarity < shared.RARITY_STEPS
+    return result
+
+
 def times(
     loop_depth: npt.NDArray[Any], rarity: npt.NDArray[Any], iterations: float | None = None
 ) -> npt.NDArray[np.float64]:

@@ -27,7 +27,7 @@ from sharing.model.arrays import distinct
 from sharing.model.image import AccessKind, Image, Table
 from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
-from sharing.static.executions import each_time, in_loop
+from sharing.static.executions import each_time, in_loop, mostly
 from sharing.static.pointercalls import PointerTargets
 from sharing.static.waitingrounds import WaitingRounds
 
@@ -113,6 +113,7 @@ class Threads(msgspec.Struct, frozen=True):
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
     it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around,
+    ``mostly`` those of them that are called more often than not,
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
@@ -123,6 +124,7 @@ class Threads(msgspec.Struct, frozen=True):
     rates: Floats
     once: Bools
     near: Bools
+    mostly: Bools
     handed: Bools
     unsure: int = 0
     callers: int = 0
@@ -137,7 +139,7 @@ class Threads(msgspec.Struct, frozen=True):
         moved = {name: getattr(self, name) for name in ("unsure", "callers", "resting", "seldom")}
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
-        made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.handed[rows])
+        made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.mostly[rows], self.handed[rows])
         woken = {row: self.woken[of] for row, of in enumerate(source) if of in self.woken}
         return msgspec.structs.replace(made, **masks, parted=parted, waiting=self.waiting, woken=woken)
 
@@ -173,7 +175,10 @@ class Uses:
         self._mask = mask
         self._function = np.ascontiguousarray(sites["function"])
         self._looped = in_loop(sites["loop_depth"])
-        self._rule = each_time(sites["rarity"] if in_round is None else in_round)
+        rarity = sites["rarity"] if in_round is None else in_round
+        self._rule, self._mostly = each_time(rarity), mostly(rarity)
+        self._chance = times(np.zeros(len(rarity)), rarity)
+        self._order = sites["order"]
         self._waiting = waiting if waiting is not None and waiting.any() else None
         self._seldom = seldom or {}
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
@@ -217,6 +222,7 @@ class Uses:
             free = own * ~self._waiting[at]
             paced_writes = mask_of((own_writes >= surely) & (free[:, kinds].sum(axis=1) < surely))
             paced_uses = mask_of((own_uses >= surely) & (free.sum(axis=1) < surely))
+        chosen_writes = self._chosen(at[kinds], own[:, kinds]) & mask_of(own_writes >= surely)
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
@@ -232,7 +238,26 @@ class Uses:
             mask_of(uses >= surely) & far,
             paced_writes,
             paced_uses,
+            chosen_writes & sure,
         )
+
+    def _chosen(self, at: Ints, own: Floats) -> int:
+        """Roots whose own loops make these accesses only on a way that a round as likely does not take.
+
+        Ways that part may all lead to one: they count together, by the blocks where accesses are.
+        """
+        threads, function = self._threads, self._function[at]
+        steady = self._mostly[at] & ((threads.once[:, function] & self._looped[at]) | threads.mostly[:, function])
+        chosen = 0
+        for root in np.flatnonzero((own > 0).any(axis=1)).tolist():
+            made = own[root] > 0
+            if (steady[root] & made).any():
+                continue
+            blocks = {}
+            for row in at[made & threads.once[root, function]].tolist():
+                blocks[int(self._function[row]), int(self._order[row])] = float(self._chance[row])
+            chosen |= (sum(blocks.values()) <= 1 / 2) << root
+        return chosen
 
 
 class PointerCalls(msgspec.Struct, frozen=True):
@@ -313,7 +338,7 @@ def threads(
     their instructions ``callers_share`` are the library's.
     """
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
-    rates, once, near, handed = np.zeros((len(entries), n)), *np.zeros((3, len(entries), n), bool)
+    rates, once, near, mostly_near, handed = np.zeros((len(entries), n)), *np.zeros((4, len(entries), n), bool)
     each, made, inlined = _made(calls, work)
     none_once = np.zeros(n, bool)
     anywhere, again = np.zeros(n), 0.0
@@ -331,6 +356,7 @@ def threads(
         if entry >= 0:
             base[entry] = 1.0
             near[row] = _near(calls, each, inlined, once[row])
+            mostly_near[row] = near[row] & _near(calls, *_made_mostly(calls, work, once[row]), once[row])
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)
         else:
@@ -350,7 +376,7 @@ def threads(
         rates[row] += (taken + lives) * (PER_MILLION / max(total, 1.0))
         rates[row] *= callers_share if entry < 0 else 1.0
     callers = mask_of(np.array([entry < 0 for entry, _ in entries], bool))
-    return Threads(rates, once, near, handed, unsure=callers, callers=callers)
+    return Threads(rates, once, near, mostly_near, handed, unsure=callers, callers=callers)
 
 
 def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: int) -> Floats:
@@ -369,6 +395,18 @@ def _made(calls: Calls, work: Work) -> tuple[Bools, Bools, Bools]:
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
     made = calls.times >= as_a_rule
     return each, made, made & (work.straight <= numbers.INLINED)[calls.callee]
+
+
+def _made_mostly(calls: Calls, work: Work, once: Bools) -> tuple[Bools, Bools]:
+    """Rows of ``calls``: of functions that loops of those run ``once`` call more often than not, from all places of
+    theirs together; and those that are made so of small functions."""
+    made, _ = calls.of(np.flatnonzero(once))
+    made = made[calls.looped[made]]
+    each = np.zeros(len(calls.callee), bool)
+    each[made] = (np.bincount(calls.callee[made], calls.times[made], len(once)) > numbers.THREAD_LOOP / 2)[
+        calls.callee[made]
+    ]
+    return each, (calls.times > 1 / 2) & (work.straight <= numbers.INLINED)[calls.callee]
 
 
 def near_without(calls: Calls, work: Work, once: Bools, left_out: Bools) -> Bools:

@@ -1,0 +1,70 @@
+"""A lock that a round as likely does not take disturbs its neighbours less surely than one that each round takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from linemate import api
+from tests.sharing.conftest import Compile
+
+PROGRAM = """
+#include <pthread.h>
+struct { pthread_mutex_t lock; long wrong; long *table; long sizes[4]; } of __attribute__((aligned(64)));
+static long sums[2][64] __attribute__((aligned(64)));
+static void count(long n) {
+  pthread_mutex_lock(&of.lock);
+  of.wrong += n;
+  pthread_mutex_unlock(&of.lock);
+}
+static void *take(void *p) {
+  long *sum = sums[0];
+  for (long n = 0; n < 1 << 20; n++) {
+    long total = 0;
+    for (int i = 0; i < 16; i++)
+      total += sum[i];
+    ROUND
+  }
+  return 0;
+}
+static void *look(void *p) {
+  long *sum = sums[1];
+  for (long n = 0; n < 1 << 20; n++) {
+    sum[n & 7] += of.table[n & 63];
+    __asm__ volatile("" ::: "memory");
+  }
+  return 0;
+}
+int main(void) {
+  pthread_t threads[4];
+  of.table = sums[0];
+  for (int i = 0; i < 4; i += 2) {
+    pthread_create(&threads[i], 0, take, 0);
+    pthread_create(&threads[i + 1], 0, look, 0);
+  }
+  for (int i = 0; i < 4; i++)
+    pthread_join(threads[i], 0);
+  return (int)of.wrong;
+}
+"""
+WHERE_WRONG = "if (total != sum[32]) count(n);"
+ALWAYS = "count(total);"
+EITHER_WAY = "if (total != sum[32]) { count(n); sum[33]++; } else { sum[34] += 2; count(1); sum[35] = n; }"
+
+
+def said(compiled: Compile, tool: str, level: str, each_round: str) -> str:
+    """How severe it is that the lock is beside the pointer."""
+    report = api.audit(str(compiled(tool, "c", PROGRAM.replace("ROUND", each_round), "-g", level)))
+    return next((str(found.severity) for found in report.findings if found.rule == "hot-lock-shares-line"), "none")
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+def test_a_lock_behind_a_comparison_is_medium(compiled: Compile, tool: str, level: str) -> None:
+    assert said(compiled, tool, level, WHERE_WRONG) == "medium"
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+@pytest.mark.parametrize("each_round", [ALWAYS, EITHER_WAY], ids=["always", "either way"])
+def test_a_lock_that_each_round_takes_is_high(compiled: Compile, tool: str, level: str, each_round: str) -> None:
+    assert said(compiled, tool, level, each_round) == "high"
