@@ -171,8 +171,11 @@ def _method(image: Image, tables: set[int], methods: dict[int, int]) -> int:
     words, width = image.code_words, image.arch.pointer_size
     for table in tables:
         for function, slot in methods.items():
-            at = int(np.searchsorted(words["slot"], np.uint64(table + slot * width)))
-            if at < len(words) and words[["slot", "value"]][at].item() == (table + slot * width, function):
+            address = table + slot * width
+            if address > _ADDRESSES:  # of an element of an array, or behind the last address: no table
+                break
+            at = int(np.searchsorted(words["slot"], np.uint64(address)))
+            if at < len(words) and words[["slot", "value"]][at].item() == (address, function):
                 return int(function_at(image, np.array([function], np.uint64))[0])
     return -1
 
