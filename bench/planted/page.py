@@ -5,7 +5,7 @@ Owns the words of ``docs/accuracy-planted.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from bench.planted.judge import Judged, Rating
 from bench.planted.truth import Program
@@ -13,37 +13,40 @@ from sharing.model.finding import Severity
 
 HEAD = """# Planted programs
 
-Five programs of 300 to 500 lines in the style of servers and libraries, written by somebody who did not know how
-linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
+Ten programs of 300 to 500 lines in the style of servers and libraries, written by two who did not know how linemate
+judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, a build with a call before each access for which bytes) and written
-down with the names that a report may give them, before linemate was run: a pair is one where two threads that ran at
-the same time used different bytes of a line, one of them wrote, and both did so at least 100 times per million of
-their instructions. By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs
-and their counts.
-
-At the first run, 16 of 36 pairs were found with gcc -O2, 14 of 35 with clang -O2, 15 and 13 of 36 at -O0, 9 without
-symbols, and 20 in the source; 10 of 20 findings at high were true, and the ten others were one lock in six builds,
-which is taken where a checksum is wrong. What was missed then has mended the model since, so that the figures
-below say less of how linemate does on programs that nobody looked at than the first ones do.
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes) and written down with the
+names that a report may give them, before linemate was run: a pair is one where two threads that ran at the same time
+used different bytes of a line, one of them wrote, and both did so at least 100 times per million of their instructions.
+By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs and their counts.
 
 A finding is *true* where it names both sides of a pair, *plausible* where it names what the author thought that a
-reader may accept, and else *other*. Pairs of static storage count where a build puts them on one line.
+reader may accept, and else *other*. Pairs of static storage count where a build puts them on one line. What the first
+runs missed has mended the model since, so that only these say how linemate does on programs that it was not mended by.
 """
+FIRST_RUNS = {
+    "first": """At the first run, 16 of 36 pairs were found with gcc -O2, 14 of 35 with clang -O2, 15 and 13 of 36
+at -O0, 9 without symbols, and 20 in the source; 10 of 20 findings at high were true, and the ten others were one lock
+in six builds, which is taken where a checksum is wrong.
+""",
+    "second": """At the first run, as its author rated it, 24 of 40 pairs were found with gcc -O2, 21 of 38 with
+clang -O2, 21 and 14 of 39 at -O0, 15 of 40 without symbols, and 32 of 40 in the source; of 44 findings at high 38 were
+true and 6 plausible. Its author also accepted places without a name by the code that uses them, which the table below
+does not.
+""",
+}
 UPPER = (Severity.HIGH, Severity.CRITICAL)
 
 
 def page(programs: dict[str, Program], judged: Iterable[Judged]) -> str:
     """The page of the documentation; ``judged`` has every program in every kind of build."""
     rows = list(judged)
-    kinds = list(dict.fromkeys(one.kind for one in rows))
-    by_kind = {kind: [one for one in rows if one.kind == kind] for kind in kinds}
-    lines = [
-        HEAD,
-        "| build | pairs found | high: true, plausible, other | medium | low |",
-        "|---|---|---|---|---|",
-        *(_kind_row(kind, of_kind) for kind, of_kind in by_kind.items()),
-        "",
+    lines = [HEAD]
+    for part in dict.fromkeys(program.part for program in programs.values()):
+        own = [one for one in rows if programs[one.name].part == part]
+        lines += [f"## The {part} five", "", FIRST_RUNS[part], *_table(own), ""]
+    lines += [
         "## Pairs",
         "",
         "Uses per million instructions of the thread that used a side most, and the builds in which the pair is found;",
@@ -59,6 +62,13 @@ def page(programs: dict[str, Program], judged: Iterable[Judged]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _table(rows: list[Judged]) -> Iterator[str]:
+    yield "| build | pairs found | high: true, plausible, other | medium | low |"
+    yield "|---|---|---|---|---|"
+    for kind in dict.fromkeys(one.kind for one in rows):
+        yield _kind_row(kind, [one for one in rows if one.kind == kind])
 
 
 def _kind_row(kind: str, rows: list[Judged]) -> str:

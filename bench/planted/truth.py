@@ -18,13 +18,12 @@ class Side(msgspec.Struct, frozen=True):
 
     ``names`` are patterns of what a report may call it, ``bytes`` (symbol, first byte, bytes) where it is in static
     storage, ``lines`` FILE:PATTERN of the source that uses it, ``per_million`` how often they ran per million
-    instructions of their busiest thread, ``writes`` how often it was written in all.
+    instructions of the thread that did so most.
     """
 
     names: tuple[str, ...]
     lines: tuple[str, ...]
     per_million: int
-    writes: int
     bytes: tuple[tuple[str, int, int], ...] = ()
 
 
@@ -39,9 +38,13 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Program(msgspec.Struct, frozen=True):
-    """``plausible`` are patterns of two sides that a reader may accept although they were not counted as true."""
+    """``part`` says which author's it is, ``plausible`` are patterns of two sides that a reader may accept.
+
+    These were not counted as true.
+    """
 
     what: str
+    part: str
     standard: str
     rounds: int
     pairs: tuple[Pair, ...]

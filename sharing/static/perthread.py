@@ -113,7 +113,7 @@ class Threads(msgspec.Struct, frozen=True):
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
     it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around,
-    ``mostly`` those of them that are called more often than not,
+    ``share`` of rounds in which they are called,
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
@@ -124,7 +124,7 @@ class Threads(msgspec.Struct, frozen=True):
     rates: Floats
     once: Bools
     near: Bools
-    mostly: Bools
+    share: Floats
     handed: Bools
     unsure: int = 0
     callers: int = 0
@@ -139,7 +139,7 @@ class Threads(msgspec.Struct, frozen=True):
         moved = {name: getattr(self, name) for name in ("unsure", "callers", "resting", "seldom")}
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
-        made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.mostly[rows], self.handed[rows])
+        made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.share[rows], self.handed[rows])
         woken = {row: self.woken[of] for row, of in enumerate(source) if of in self.woken}
         return msgspec.structs.replace(made, **masks, parted=parted, waiting=self.waiting, woken=woken)
 
@@ -247,16 +247,25 @@ class Uses:
         Ways that part may all lead to one: they count together, by the blocks where accesses are.
         """
         threads, function = self._threads, self._function[at]
-        steady = self._mostly[at] & ((threads.once[:, function] & self._looped[at]) | threads.mostly[:, function])
+        steady = self._mostly[at] & (
+            (threads.once[:, function] & self._looped[at]) | (threads.share[:, function] > 1 / 2)
+        )
         chosen = 0
         for root in np.flatnonzero((own > 0).any(axis=1)).tolist():
             made = own[root] > 0
             if (steady[root] & made).any():
                 continue
-            blocks = {}
-            for row in at[made & threads.once[root, function]].tolist():
+            blocks: dict[tuple[int, int], float] = {}
+            for row in at[made].tolist():
                 blocks[int(self._function[row]), int(self._order[row])] = float(self._chance[row])
-            chosen |= (sum(blocks.values()) <= 1 / 2) << root
+            functions = dict.fromkeys((one for one, _ in blocks), 0.0)
+            for (one, _), chance in blocks.items():
+                functions[one] += chance
+            share = {one: 1.0 if threads.once[root, one] else float(threads.share[root, one]) for one in functions}
+            taken = sum(
+                total if threads.once[root, one] else min(total, 1.0) * share[one] for one, total in functions.items()
+            )
+            chosen |= (taken <= 1 / 2) << root
         return chosen
 
 
@@ -338,7 +347,8 @@ def threads(
     their instructions ``callers_share`` are the library's.
     """
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
-    rates, once, near, mostly_near, handed = np.zeros((len(entries), n)), *np.zeros((4, len(entries), n), bool)
+    rates, share = np.zeros((2, len(entries), n))
+    once, near, handed = np.zeros((3, len(entries), n), bool)
     each, made, inlined = _made(calls, work)
     none_once = np.zeros(n, bool)
     anywhere, again = np.zeros(n), 0.0
@@ -356,7 +366,7 @@ def threads(
         if entry >= 0:
             base[entry] = 1.0
             near[row] = _near(calls, each, inlined, once[row])
-            mostly_near[row] = near[row] & _near(calls, *_made_mostly(calls, work, once[row]), once[row])
+            share[row] = _share(calls, inlined, once[row], near[row])
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)
         else:
@@ -376,7 +386,7 @@ def threads(
         rates[row] += (taken + lives) * (PER_MILLION / max(total, 1.0))
         rates[row] *= callers_share if entry < 0 else 1.0
     callers = mask_of(np.array([entry < 0 for entry, _ in entries], bool))
-    return Threads(rates, once, near, mostly_near, handed, unsure=callers, callers=callers)
+    return Threads(rates, once, near, share, handed, unsure=callers, callers=callers)
 
 
 def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: int) -> Floats:
@@ -397,16 +407,23 @@ def _made(calls: Calls, work: Work) -> tuple[Bools, Bools, Bools]:
     return each, made, made & (work.straight <= numbers.INLINED)[calls.callee]
 
 
-def _made_mostly(calls: Calls, work: Work, once: Bools) -> tuple[Bools, Bools]:
-    """Rows of ``calls``: of functions that loops of those run ``once`` call more often than not, from all places of
-    theirs together; and those that are made so of small functions."""
+def _share(calls: Calls, inlined: Bools, once: Bools, near: Bools) -> Floats:
+    """In which share of the rounds of these functions' loops each one ``near`` is called, from all places together.
+
+    ``inlined`` are the rows of ``calls`` by which these are called by each other.
+    """
+    n = len(once)
     made, _ = calls.of(np.flatnonzero(once))
     made = made[calls.looped[made]]
-    each = np.zeros(len(calls.callee), bool)
-    each[made] = (np.bincount(calls.callee[made], calls.times[made], len(once)) > numbers.THREAD_LOOP / 2)[
-        calls.callee[made]
-    ]
-    return each, (calls.times > 1 / 2) & (work.straight <= numbers.INLINED)[calls.callee]
+    direct = np.bincount(calls.callee[made], calls.times[made], n) / numbers.THREAD_LOOP
+    within, counts = calls.of(np.flatnonzero(near))
+    caller = np.repeat(np.flatnonzero(near), counts)[inlined[within]]
+    within = within[inlined[within]]
+    share = np.minimum(direct, 1.0)
+    for _ in range(numbers.ONCE_WRAPPERS):
+        further = np.bincount(calls.callee[within], share[caller] * calls.times[within], n)
+        share = np.minimum(direct + further, 1.0)
+    return np.where(near, share, 0.0)
 
 
 def near_without(calls: Calls, work: Work, once: Bools, left_out: Bools) -> Bools:
