@@ -63,7 +63,7 @@ class SiteFlag(IntFlag):
     ATOMIC = 1  # lock prefix, xchg with memory, LSE, LL/SC pair
     INDEXED = 2  # an unknown index was added: the target is the lowest byte of a series
     TRACKED = 4  # the base register was followed within the function
-    GIVEN = 4  # of what is behind a pointer: the unknown index is an argument of the function, or in what one leads to
+    GIVEN = 4  # the unknown index is an argument, or in what one leads to: of what is behind a pointer, or with OWN
     VIA_CALL = 8  # done by a callee to an address that this function passed
     BITMAP = 16  # changes a bit that code chose by number: a word of a set of bits (known from binaries only)
     CLEARS = 32  # stores zero

@@ -65,6 +65,7 @@ class Access(msgspec.Struct, frozen=True):
     under: tuple[str, ...] = ()  # locks held there
     walks: bool = False  # the elements are taken in turn or at random, by whichever thread
     own: bool = False  # the element is the running thread's: the index is its number
+    told: bool = False  # ... which it was given when it started: one of another kind may have been given the same
     bits: bool = False  # changes a bit of the element that it chooses by number
     spots: tuple[Spot, ...] = ()  # the busiest of its sites; none are known where it is not said
     rest: float = 1.0  # the share of ``weight`` that makes the actor busy

@@ -330,6 +330,8 @@ def _flags(rows: FactRows, keep: Any, own: Any) -> Any:
     flags = np.where(rows["memory_order"][keep] > 0, int(SiteFlag.ATOMIC), 0)
     for fact, flag in _SITE_FLAGS.items():
         flags |= np.where(stated & fact, int(flag), 0)
+    given = own[keep] & (rows["flags"][keep] & (AccessFlag.OWN | AccessFlag.GIVEN) == AccessFlag.GIVEN)
+    flags |= np.where(given, int(SiteFlag.GIVEN), 0)
     return flags.astype(np.uint8)
 
 

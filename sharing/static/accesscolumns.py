@@ -14,6 +14,7 @@ from sharing.static.correlate import Accesses
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
 INDEXED, ATOMIC, VIA_CALL = int(SiteFlag.INDEXED), int(SiteFlag.ATOMIC), int(SiteFlag.VIA_CALL)
 WALKS, OWN, BITMAP = int(SiteFlag.WALKS), int(SiteFlag.OWN), int(SiteFlag.BITMAP)
+GIVEN = int(SiteFlag.GIVEN)
 
 
 class AccessColumns(msgspec.Struct, frozen=True):

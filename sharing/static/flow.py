@@ -277,7 +277,8 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
     sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
     sites["order"] = p["order"]
     sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
-    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, SiteFlag.INDEXED | SiteFlag.OWN, 0).astype(np.uint8)
+    element = SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.GIVEN
+    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, element, 0).astype(np.uint8)
     return sites
 
 

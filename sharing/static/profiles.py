@@ -17,7 +17,7 @@ from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
 from sharing.model.ways import Point
-from sharing.static.accesscolumns import ATOMIC, BITMAP, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
+from sharing.static.accesscolumns import ATOMIC, BITMAP, GIVEN, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
@@ -48,6 +48,7 @@ class _Sum(msgspec.Struct):
     stride: int = 0
     walks: bool = False
     own: bool = False
+    told: bool = False
     bits: bool = False
 
 
@@ -277,6 +278,7 @@ class Profiler:
                 entry.stride = max(entry.stride, columns.stride[at])
                 entry.walks = entry.walks or bool(flags & WALKS)
                 entry.own = entry.own or bool(flags & OWN)
+                entry.told = entry.told or bool(flags & OWN and flags & GIVEN)
                 entry.bits = entry.bits or bool(flags & BITMAP)
         out = [
             Access(
@@ -294,6 +296,7 @@ class Profiler:
                 *self._origins.where(one.busiest, besides=lock),
                 walks=one.walks,
                 own=one.own,
+                told=one.told,
                 bits=one.bits,
                 spots=self._spots(one.rows),
                 rest=columns.rest[one.busiest] if columns.rest is not None else 1.0,

@@ -47,6 +47,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
             cold=a.get("cold", False),
             stride=a.get("stride", 0),
             own=a.get("own", False),
+            told=a.get("told", False),
             bits=a.get("bits", False),
             operands=tuple((base + first, base + last) for first, last in a.get("operands", ())),
             spots=tuple(
