@@ -60,8 +60,8 @@ def read_lines(elf: ElfFile, wanted: Table | None = None) -> LineTable:
 
     With ``wanted``, sorted addresses, only the programs that may speak of these: a server has millions of rows.
     """
-    data = _section(elf, ".debug_line")
-    strings = {FORM_STRP: _section(elf, ".debug_str"), FORM_LINE_STRP: _section(elf, ".debug_line_str")}
+    data = debug_section(elf, ".debug_line")
+    strings = {FORM_STRP: debug_section(elf, ".debug_str"), FORM_LINE_STRP: debug_section(elf, ".debug_line_str")}
     reader = LinePrograms(data, elf.order == "<", strings)
     reader.read(None if wanted is None else _units_of(data, reader.order, elf.arch.pointer_size, wanted))
     rows = np.zeros(len(reader.address), LINE_DTYPE)
@@ -71,7 +71,8 @@ def read_lines(elf: ElfFile, wanted: Table | None = None) -> LineTable:
     return LineTable(rows[np.argsort(rows["address"], kind="stable")], tuple(reader.files), reader.lost)
 
 
-def _section(elf: ElfFile, name: str) -> bytes:
+def debug_section(elf: ElfFile, name: str) -> bytes:
+    """What a section holds, uncompressed and up to ``MAX_SECTION_BYTES``; nothing of one that cannot be read."""
     row = elf.find_section(name)
     if row is None:
         return b""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -65,7 +65,9 @@ def with_age(
     """
     if not options.binary or not program.units:
         return report
+    from linemate.checking.debugnames import may_name
     from sharing.source.outdated import outdated
+    from sharing.source.stalestatics import stale_statics
 
     def is_older(path: str) -> bool:
         try:
@@ -75,11 +77,15 @@ def with_age(
 
     linked = next(read_images(options.binary, types=False, access=False), None)
 
+    old = next(read_images(str(built), types=False, access=False), None) if built is not None else None
+
+    @cache
     def loads_as_base() -> bool:
-        old = next(read_images(str(built), types=False, access=False), None) if built is not None else None
         return old is not None and linked is not None and _loaded(old) == _loaded(linked)
 
     found = outdated(linked, program, base, is_older, loads_as_base) if linked is not None else []
+    if not found and linked is not None and old is not None and base is not None and loads_as_base():
+        found = stale_statics(linked, old, program, base, partial(may_name, linked, old))
     if not found:
         return report
     more = f" (and {len(found) - _NAMED:,} more)" if len(found) > _NAMED else ""

@@ -79,7 +79,7 @@ class _Comparison:
         self.there = _Symbols(self.linked)
         if not self.there.whole:
             return
-        signs = {i: self._signs(i) for i in self.program.members}
+        signs = {i: signs_of(self.program, self.base, i) for i in self.program.members}
         # A linker that drops what nobody calls, or a compiler that sees the whole program, leaves out functions.
         keeps_all = all(some <= self.there.names or some.isdisjoint(self.there.names) for some in signs.values())
         linked = [i for i, some in signs.items() if some and some <= self.there.names]
@@ -88,26 +88,14 @@ class _Comparison:
         yield from self._laid_out_anew(linked, used)
         for unit in units:
             for variable in unit.variables:
-                if not _counts(variable):
+                if not has_storage(variable):
                     continue
                 kept = keeps_all and not unit.options.data_sections
                 if self._lacks(variable, unit, used, kept):
-                    yield f"lacks {variable.name}, which {_file(unit)} defines"
+                    yield f"lacks {variable.name}, which {shown_file(unit)} defines"
                 elif (was := self._resized(variable)) is not None:
-                    yield f"has {variable.name} with {was:,} bytes, which in {_file(unit)} has {variable.size:,}"
+                    yield f"has {variable.name} with {was:,} bytes, which in {shown_file(unit)} has {variable.size:,}"
         yield from self._removed({unit.path for unit in units})
-
-    def _signs(self, unit: int) -> set[str]:
-        """Symbols that say that the unit is linked: its functions that other files may call, in the base, too."""
-        names = set()
-        for identity, _ in self.program.units[unit].functions:
-            defined = self.program.function(unit, identity)
-            if defined is None or defined.facts.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE):
-                continue
-            old = self.base is None or identity in self.base.functions
-            if old and identity != "main" and not _STRUCTOR.search(defined.facts.symbol):
-                names.add(defined.facts.symbol)
-        return names
 
     def _read_and_written(self) -> set[str]:
         """Identities of variables that functions of the linked file read, and others or the same write."""
@@ -147,13 +135,14 @@ class _Comparison:
             unit = self.program.units[number]
             for variable in unit.variables:
                 was = self.base.variables.get(variable.identity) if self.base is not None else None
-                if was is None or variable.identity not in used or not _counts(variable):
+                if was is None or variable.identity not in used or not has_storage(variable):
                     continue
                 assert self.base is not None
                 now, before = _members(self.program, number, variable), _members(self.base, was.unit, was.facts)
                 if any(before.get(name, place) != place for name, place in now.items()):
                     if self.loads_as_base():
-                        yield f"loads what the base's does, though members of {variable.name} of {_file(unit)} moved"
+                        where = f"{variable.name} of {shown_file(unit)}"
+                        yield f"loads what the base's does, though members of {where} moved"
                     return
 
     def _removed(self, paths: set[str]) -> Iterator[str]:
@@ -162,11 +151,24 @@ class _Comparison:
             return
         for unit in (self.base.units[i] for i in self.base.members):
             for variable in unit.variables if unit.path in paths else ():
-                if variable.bits & VariableBits.INTERNAL or not _counts(variable):
+                if variable.bits & VariableBits.INTERNAL or not has_storage(variable):
                     continue
                 named = variable.identity in self.program.variables or variable.identity in self.program.declared
                 if not named and self.there.sizes.get(variable.symbol) == variable.size:
-                    yield f"has {variable.name}, which {_file(unit)} no longer defines"
+                    yield f"has {variable.name}, which {shown_file(unit)} no longer defines"
+
+
+def signs_of(program: Program, base: Program | None, unit: int) -> set[str]:
+    """Symbols that say that the unit is linked: its functions that other files may call, in the base, too."""
+    names = set()
+    for identity, _ in program.units[unit].functions:
+        defined = program.function(unit, identity)
+        if defined is None or defined.facts.bits & (FunctionBits.INTERNAL | FunctionBits.INLINE):
+            continue
+        old = base is None or identity in base.functions
+        if old and identity != "main" and not _STRUCTOR.search(defined.facts.symbol):
+            names.add(defined.facts.symbol)
+    return names
 
 
 def _members(program: Program, unit: int, variable: VariableFacts) -> dict[str, tuple[int, int]]:
@@ -175,10 +177,10 @@ def _members(program: Program, unit: int, variable: VariableFacts) -> dict[str, 
     return {} if found is None else {m.name: (m.offset_bits, m.bit_size) for m in found.facts.members}
 
 
-def _counts(variable: VariableFacts) -> bool:
+def has_storage(variable: VariableFacts) -> bool:
     """Has it storage by its own name?  A linker script may drop what asks for a section."""
     return not variable.bits & _OTHERS and bool(variable.symbol) and variable.size > 0 and not variable.section
 
 
-def _file(unit: UnitFacts) -> str:
+def shown_file(unit: UnitFacts) -> str:
     return shortened(unit.path, (unit.directory,))

@@ -54,8 +54,8 @@ def make(project: Project, *flags: str) -> None:
     subprocess.run(command, cwd=project.top, check=True, capture_output=True)
 
 
-def said(run: Run, base: str) -> tuple[int, list[str]]:
-    command = "mkdir -p build && gcc -O2 -pthread -o build/server unit.c main.c"
+def said(run: Run, base: str, *flags: str) -> tuple[int, list[str]]:
+    command = f"mkdir -p build && gcc {' '.join(flags or ('-O2',))} -pthread -o build/server unit.c main.c"
     result = run("check", "--base", base, "--build", command, "--binary", "build/server", "--format", "json")
     notes = json.loads(result.out)["coverage"]["notes"]
     return result.code, [note.partition("it ")[2] for note in notes if "was not built of these sources" in note]
@@ -87,6 +87,7 @@ def test_a_removed_variable_that_the_program_still_has(run: Run, project: Projec
 
 def test_a_static_variable_counts_where_the_program_is_older_as_well(run: Run, project: Project, base: str) -> None:
     """A compiler may drop one: that it is missing is not enough."""
+    make(project, "-O1")  # else all that it loads would be the base's
     text = UNIT.replace("static long seen;", "static long seen, times;").replace("seen++;", "seen++; times += seen;")
     project.write({"unit.c": text.replace("total + seen", "total + seen + times")})
     os.utime(project.top / "build" / "server", (1, 1))
@@ -146,3 +147,85 @@ def test_a_program_with_the_layout_of_the_base_and_the_same_sizes(
     assert said(run, second) == ((3, [moved]) if expected else (0, []))
     make(project)
     assert said(run, second) == (0, [])
+
+
+STATIC = UNIT.replace(
+    "long total;",
+    "#include <string.h>\nlong total;\nstatic char name[16];\nstatic char other[64];\nvoid rename_it(const char *s) {"
+    " strncpy(name, s, sizeof name); }\n"
+    "char second(int i) { return other[i]; }\nvoid put(int i, char c) { other[i] = c; }\n",
+)
+WRITTEN = "strncpy(name, s, sizeof name);"
+WITH_OWNER = STATIC.replace("static char name", "static char owner[32];\nstatic char name")
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O2", "-g")])
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (WITH_OWNER.replace(WRITTEN, f"{WRITTEN} strncpy(owner, s, 31);"), "lacks owner, which unit.c defines"),
+        (STATIC.replace("other[64]", "other[192]"), "has other with 64 bytes, which in unit.c has 192"),
+        (
+            STATIC.replace("static char name[16];\n", "").replace(WRITTEN, "(void)s;"),
+            "has name, which unit.c no longer defines",
+        ),
+        (
+            STATIC.replace("long n) {", "long n) { static long times; total += times > total; times = n;"),
+            "lacks times, which unit.c defines",
+        ),
+        (
+            STATIC.replace("total += n", "static int times; __atomic_add_fetch(&times, 1, 0); total += n"),
+            "lacks times, which unit.c defines",
+        ),
+        # What a compiler drops makes no other program.
+        (WITH_OWNER, ""),
+        (WITH_OWNER.replace(WRITTEN, f"{WRITTEN} owner[3] = *s;"), ""),
+        (STATIC.replace("void rename_it", "/* nothing\n\n */ void rename_it"), ""),
+        (STATIC.replace("long n)", "long count)").replace("total += n", "total += count"), ""),
+        (STATIC.replace("long sum(void) {", "long sum(void) { if (0) { total += seen; }"), ""),
+    ],
+)
+def test_a_static_variable_counts_where_all_that_is_loaded_is_the_bases(
+    run: Run, project: Project, base: str, now: str, expected: str, flags: tuple[str, ...]
+) -> None:
+    """Though the program is newer than the sources, as after a checkout."""
+    second = project.commit({"unit.c": STATIC})
+    make(project, *flags)
+    project.write({"unit.c": now})
+    os.utime(project.top / "unit.c", (0, 0))
+    code, notes = said(run, second, *flags)
+    assert (code, notes) == ((3, [expected]) if expected else (0, []))
+    make(project, *flags)
+    assert said(run, second, *flags)[1] == []
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O2", "-g"), ("-O2", "-g", "-gz")])
+@pytest.mark.parametrize(
+    "added",
+    [
+        "static long dead; static void never(void) { if (dead) total++; dead = total; }",
+        "static long constant; long get(void); static inline long got(void) { return constant; }",
+        "static long mark; static void marked(long n) { mark = n; (void)mark; }",
+        # Read where nothing comes of it.
+        ("long n) {", "long n) { static long last; last = n; if (0) total += last;"),
+        ("long n) {", "long n) { enum { DEBUG = 0 }; static long last; last = n; if (DEBUG > 1) total += last;"),
+    ],
+)
+def test_a_program_built_anew_without_a_static_that_was_dropped(
+    run: Run, project: Project, base: str, added: str | tuple[str, str], flags: tuple[str, ...]
+) -> None:
+    second = project.commit({"unit.c": STATIC})
+    project.write({"unit.c": f"{STATIC}{added}\n" if isinstance(added, str) else STATIC.replace(*added)})
+    make(project, *flags)
+    assert said(run, second, *flags) == (0, [])
+
+
+def test_debug_information_tells_of_a_static_whose_value_is_read_for_nothing(
+    run: Run, project: Project, base: str
+) -> None:
+    """Without it such a program cannot be told from one of before the change."""
+    second = project.commit({"unit.c": STATIC})
+    dropped = "long n) { static long last; long then = last; last = n; (void)then;"
+    project.write({"unit.c": STATIC.replace("long n) {", dropped)})
+    make(project, "-O2", "-g")
+    assert said(run, second, "-O2", "-g") == (0, [])
