@@ -22,7 +22,7 @@ from sharing.model.image import AccessKind, SiteFlag
 from sharing.model.plural import count
 from sharing.model.profile import Range
 from sharing.static.callgraph import MAX_ROOTS, CallGraph
-from sharing.static.correlate import Accesses, Thresholds
+from sharing.static.correlate import Accesses, Thresholds, possible_lines
 from sharing.static.phases import program_point
 from sharing.static.starts import Root
 
@@ -143,13 +143,14 @@ def _started(counted: Counted, passes: Passes) -> Counted:
 def on_the_line(passes: Passes) -> Floats:
     """The part of an access's executions that falls on the line it is attributed to.
 
-    An index that code computes may name any element of a variable: each line of it then gets an equal part.
+    An index that code computes may name any element of a variable: each line where that may be gets an equal part.
     """
     image, accesses = passes.image, passes.accesses
     part = np.ones(len(accesses.sites))
     rows = np.flatnonzero((accesses.variable >= 0) & ((accesses.sites["flags"] & SiteFlag.INDEXED) != 0))
-    size = image.variables["size"][accesses.variable[rows]]
-    part[rows] = np.minimum(image.arch.line_size / np.maximum(size, 1), 1.0)
+    variable = accesses.variable[rows]
+    size = image.variables["size"][variable].astype(np.float64)
+    part[rows] = 1.0 / possible_lines(image, accesses.sites[rows], variable, size)
     return part
 
 

@@ -163,9 +163,9 @@ def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) 
 
 
 def _share_of_line(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> Floats:
-    """Of accesses to an element of a table, which may be on any of its lines, how many are on one; else 1.
+    """Of accesses to an element of a table, which may be on several lines, how many are on one; else 1.
 
-    Of a small table only reads, which harm no other element of it: what is written there, is by threads that may meet
+    Of a few lines only reads, which harm no other element of it: what is written there, is by threads that may meet
     on any line.  A loop may walk through all of it, and comes to each line each time.  Elements that are each thread's
     own and what is changed atomically lie together as a rule.
     """
@@ -173,14 +173,33 @@ def _share_of_line(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -
     if not len(image.variables):
         return share
     chosen = (rows["flags"] & (SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.ATOMIC)) == SiteFlag.INDEXED
-    size = np.where(variable >= 0, image.variables["size"][np.maximum(variable, 0)], 0)
-    large = chosen & (size > numbers.TABLE_BYTES)
-    share[large] = image.arch.line_size / size[large]
-    small = chosen & ~large & (size > image.arch.line_size) & (rows["kind"] == AccessKind.LOAD)
-    at = np.flatnonzero(small & ~in_loop(rows["loop_depth"]))
-    extent = _extents(image, rows["target"][at], variable[at])
-    share[at] = image.arch.line_size / np.maximum(extent, image.arch.line_size)
+    at = np.flatnonzero(chosen & (variable >= 0))
+    rows, variable = rows[at], variable[at]
+    size = image.variables["size"][variable].astype(np.float64)
+    lines = possible_lines(image, rows, variable, size)
+    large = lines * image.arch.line_size > numbers.TABLE_BYTES
+    share[at[large]] = 1.0 / lines[large]
+    small = ~large & (size > image.arch.line_size) & (rows["kind"] == AccessKind.LOAD) & ~in_loop(rows["loop_depth"])
+    extent = _extents(image, rows["target"][small], variable[small])
+    share[at[small]] = 1.0 / possible_lines(image, rows[small], variable[small], extent)
     return share
+
+
+def possible_lines(image: Image, rows: Table, variable: npt.NDArray[np.int64], extent: Floats) -> Floats:
+    """On how many lines what is at an unknown index of an array of ``extent`` bytes may be; 1 at least.
+
+    On any of the array where elements are smaller than a line.  The same part of elements that are at least a line
+    apart is on one line of each, and what else they consist of is none of the places where it may be.
+    """
+    line_size = image.arch.line_size
+    lines: Floats = np.maximum(extent / line_size, 1.0)
+    of = image.variables[variable]
+    size = of["size"].astype(np.float64)
+    behind = size - (rows["target"] - of["address"]).astype(np.float64)  # of the variable, from the first of them on
+    stride = np.maximum(rows["stride"], 1).astype(np.float64)
+    elements = np.minimum(np.floor(size / stride), np.ceil(behind / stride))
+    found: Floats = np.where(stride >= line_size, np.clip(elements, 1.0, lines), lines)
+    return found
 
 
 def _extents(image: Image, targets: npt.NDArray[np.uint64], variable: npt.NDArray[np.int64]) -> Floats:

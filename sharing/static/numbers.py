@@ -203,7 +203,8 @@ TABLE_BYTES: Annotated[
     About(
         "bytes of an array",
         Origin.CHOSEN,
-        "in a larger one an index chooses among many lines: plain uses of it, in loops too, say little of any one",
+        "in a larger one an index chooses among many lines: plain uses of it, in loops too, say little of any one; "
+        "of elements that are at least a line apart only one line each counts",
     ),
 ] = 16 * 1024
 UNBOUNDED: Annotated[

@@ -123,6 +123,18 @@ def test_slots_of_threads_are_found_and_their_elements_left_open(counted: Counte
     assert "which elements each of them used is not counted" in told[0]
 
 
+def test_a_member_of_long_elements_is_on_one_line_of_each(counted: Counted) -> None:
+    run, adds = counted("rings.c", "-g"), 20000
+    found = weighed(run)
+    assert uses(found, "rings", 0) == {"producer": (adds // 2, adds)}  # head: loaded, and stored
+    assert uses(found, "rings", 8) == {"consumer": (adds // 2, adds)}
+    lines = 2 * 2048 // 64  # of slots, and of words, which may be on any
+    assert uses(found, "rings", 16) == {"producer": (adds // lines, adds // lines)}
+    assert uses(found, "table") == {"consumer": (adds // 512, adds // 512)}
+    (finding,) = findings(run)
+    assert {"rings[0].head", "rings[0].tail"} <= {p.name for p in finding.participants}
+
+
 def test_counts_of_another_build_are_refused(counted: Counted) -> None:
     pie, plain = counted("pair.c", "-fPIE", "-pie"), counted("pair.c", "-O0")
     with pytest.raises(LinemateError, match=r"are of another build: .* counted addresses"):
