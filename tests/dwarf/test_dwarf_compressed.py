@@ -102,7 +102,7 @@ def test_lines_of_source_are_unpacked_within_the_same_bound(tmp_path):
     elf.section(".debug_line", packed("zlib", bytes(40 * MIB)), flags=COMPRESSED)
     (tmp_path / "lines").write_bytes(elf.bytes())
     path = str(tmp_path / "lines")
-    assert len(linetable._section(ElfFile(path, map_file(path)), ".debug_line")) == 32 * MIB
+    assert len(linetable.debug_section(ElfFile(path, map_file(path)), ".debug_line")) == 32 * MIB
 
 
 def test_zeros_are_no_endless_list_of_units():
