@@ -142,7 +142,8 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     if not (hinted or updates) or not (array.count or own or (by_entry and in_loop)):
         # That there are several is not known, but where each thread uses its own.
         severity = severity.lowered(numbers.LESS)
-    if not array.count and severity is Severity.HIGH:
+    anybodys = not hinted and bool(actor.mask(writers=True) & ctx.anybody)  # callers of a library choose the element
+    if severity is Severity.HIGH and (not array.count or anybodys):
         severity = Severity.MEDIUM
     if not by_entry and not hinted:
         severity = severity.lowered(numbers.LESS)
