@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.planted.truth import Program, sources
+from sharing.basics.geometry import lines_of
 
 COMPILERS = {"gcc": ("gcc", "g++"), "clang": ("clang-19", "clang++-19")}
 STRIPPED, SOURCE = "stripped", "source"
@@ -27,13 +28,12 @@ class Symbols:
     sections: dict[str, int]
 
     def lines(self, symbol: str, first: int, size: int, line_size: int) -> set[int]:
-        """Numbers of the lines that these bytes of a symbol are on; none of one that is not there."""
+        """Where the lines begin that these bytes of a symbol are on; none of one that is not there."""
         named = (where for name, where in self.at.items() if name == symbol or name.startswith(f"{symbol}."))
         found = next(named, None)
         if found is None:
             return set()
-        start = found[0] + first
-        return set(range(start // line_size, (start + size - 1) // line_size + 1))
+        return set(lines_of(found[0] + first, size, line_size))
 
     def named(self, text: str) -> str:
         """A name of a stripped file's report with symbols in the place of sections: ``bss+0x20`` is ``stats+0x8``."""

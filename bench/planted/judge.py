@@ -86,7 +86,7 @@ def rate(finding: Finding, program: Program, where: Symbols | None) -> Rated:
     pairs = tuple(pair.name for pair in program.pairs if _tells(names, pair))
     if pairs:
         return Rated(finding, Rating.TRUE, pairs)
-    accepted = any(_both(names, re.compile(a), re.compile(b)) for a, b in program.plausible)
+    accepted = any(_may_be(names, a, b) for a, b in program.plausible)
     return Rated(finding, Rating.PLAUSIBLE if accepted else Rating.OTHER, ())
 
 
@@ -94,6 +94,11 @@ def _tells(names: list[str], pair: Pair) -> bool:
     a, b = ([_is(side, name) for name in names] for side in (pair.a, pair.b))
     if pair.one:
         return sum(a) >= min(2, len(names))
+    return _two(a, b)
+
+
+def _two(a: list[bool], b: list[bool]) -> bool:
+    """Is one name the one side and another name the other?"""
     return any(x and y for i, x in enumerate(a) for j, y in enumerate(b) if i != j)
 
 
@@ -105,7 +110,7 @@ def _is(side: Side, name: str) -> bool:
     return any(symbol == of and first <= at < first + size for symbol, at in places for of, first, size in side.bytes)
 
 
-def _both(names: list[str], a: re.Pattern[str], b: re.Pattern[str]) -> bool:
-    if len(names) == 1:
-        return bool(a.search(names[0]))
-    return any(a.search(x) and b.search(y) for i, x in enumerate(names) for j, y in enumerate(names) if i != j)
+def _may_be(names: list[str], a: str, b: str) -> bool:
+    """By the patterns of two sides; a name that stands alone is the first."""
+    first, second = ([bool(re.search(side, name)) for name in names] for side in (a, b))
+    return first[0] if len(names) == 1 else _two(first, second)

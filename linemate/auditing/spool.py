@@ -20,6 +20,7 @@ import msgspec
 
 from linemate.auditing.asking import Answer
 from linemate.auditing.framed import frame, read_frame
+from linemate.filestamp import stamp
 from linemate.options import AuditOptions
 from linemate.version import __version__
 from sharing.model.errors import LinemateError
@@ -27,7 +28,6 @@ from sharing.model.process import scratch
 
 SCHEMA = "linemate-partial-1"
 SUFFIX = ".partial"
-_NEVER = (-1, -1, -1, -1)
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -63,10 +63,10 @@ class Spool:
 
     def has(self, file: str) -> bool:
         """Whether the answer is there, and of the file as it is now."""
-        name, stamp = os.fsencode(file), _stamp(file)
-        if self._stamps.get(name) != stamp or stamp == _NEVER:
+        name, now = os.fsencode(file), stamp(file)
+        if self._stamps.get(name) != now or not now:
             self._places.pop(name, None)
-        self._stamps[name] = stamp
+        self._stamps[name] = now
         return name in self._places
 
     def add(self, file: str, answer: Answer) -> None:
@@ -142,15 +142,6 @@ class Spool:
 def made_by(options: AuditOptions) -> str:
     """A digest of all that an answer depends on besides its file."""
     return hashlib.sha256(frame([__version__, replace(options, binary="")])).hexdigest()
-
-
-def _stamp(file: str) -> tuple[int, ...]:
-    """What changes with a file: size and time alone are the same of all that a reproducible build makes so long."""
-    try:
-        status = os.stat(file)
-    except OSError:
-        return _NEVER
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _anonymous() -> BinaryIO:

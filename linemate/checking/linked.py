@@ -16,6 +16,7 @@ import msgspec
 
 from elfscan.fileformat.elf import map_file
 from elfscan.image import read_images
+from linemate.filestamp import stamp
 from linemate.options import AuditOptions, CheckOptions
 from reports.fingerprint import PAIR, fingerprint
 from sharing.explain.same import loaded_digest
@@ -51,7 +52,7 @@ def check_built(program: Program, options: CheckOptions) -> Report:
         project=options.project,
         assume_threads=options.assume_threads,
     )
-    findings = joined(report.findings, _audited(_Asked(f"{wanted} {_written(options.binary)}", wanted)).findings)
+    findings = joined(report.findings, _audited(_Asked(f"{wanted} {stamp(options.binary)}", wanted)).findings)
     shown = [finding for finding in findings if finding.severity.rank >= options.min_severity.rank]
     return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
 
@@ -76,7 +77,6 @@ def with_age(
             return False
 
     linked = next(read_images(options.binary, types=False, access=False), None)
-
     old = next(read_images(str(built), types=False, access=False), None) if built is not None else None
 
     @cache
@@ -112,14 +112,6 @@ def _audited(asked: _Asked) -> Report:
     from linemate.pipeline import audit
 
     return audit(asked.options, lambda how_far: None)
-
-
-def _written(path: str) -> tuple[int, ...]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Finding]:

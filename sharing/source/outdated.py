@@ -131,14 +131,15 @@ class _Comparison:
 
     def _laid_out_anew(self, units: list[int], used: set[str]) -> Iterator[str]:
         """A variable whose members lie elsewhere than in the base, where what is loaded is the base's all the same."""
-        for number in units if self.base is not None else ():
+        if (base := self.base) is None:
+            return
+        for number in units:
             unit = self.program.units[number]
             for variable in unit.variables:
-                was = self.base.variables.get(variable.identity) if self.base is not None else None
+                was = base.variables.get(variable.identity)
                 if was is None or variable.identity not in used or not has_storage(variable):
                     continue
-                assert self.base is not None
-                now, before = _members(self.program, number, variable), _members(self.base, was.unit, was.facts)
+                now, before = _members(self.program, number, variable), _members(base, was.unit, was.facts)
                 if any(before.get(name, place) != place for name, place in now.items()):
                     if self.loads_as_base():
                         where = f"{variable.name} of {shown_file(unit)}"

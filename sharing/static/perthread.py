@@ -261,9 +261,9 @@ class Uses:
             functions = dict.fromkeys((one for one, _ in blocks), 0.0)
             for (one, _), chance in blocks.items():
                 functions[one] += chance
-            share = {one: 1.0 if threads.once[root, one] else float(threads.share[root, one]) for one in functions}
             taken = sum(
-                total if threads.once[root, one] else min(total, 1.0) * share[one] for one, total in functions.items()
+                total if threads.once[root, one] else min(total, 1.0) * float(threads.share[root, one])
+                for one, total in functions.items()
             )
             chosen |= (taken <= 1 / 2) << root
         return chosen
