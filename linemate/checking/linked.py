@@ -52,7 +52,8 @@ def check_built(program: Program, options: CheckOptions) -> Report:
         project=options.project,
         assume_threads=options.assume_threads,
     )
-    findings = joined(report.findings, _audited(_Asked(f"{wanted} {stamp(options.binary)}", wanted)).findings)
+    code = _audited(_Asked(f"{wanted} {stamp(options.binary)}", wanted)).findings
+    findings = declared(joined(report.findings, code), report.findings, program)
     shown = [finding for finding in findings if finding.severity.rank >= options.min_severity.rank]
     return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
 
@@ -133,6 +134,14 @@ def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Fin
         if all(one.severity.rank < finding.severity.rank for one in same):
             kept = [one for one in kept if one not in same] + [finding]
     return sorted(kept, key=lambda finding: -finding.severity.rank)
+
+
+def declared(findings: list[Finding], source: tuple[Finding, ...], program: Program) -> list[Finding]:
+    """The findings, those of code alone on what source declares where debug information says, so that it is edited."""
+    from sharing.fix.seen import in_source
+
+    known = {finding.id for finding in source}
+    return [one if one.id in known else in_source(one, program) or one for one in findings]
 
 
 def _with_code(finding: Finding, code: Finding | None) -> Finding:

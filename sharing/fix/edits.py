@@ -144,7 +144,7 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
     if remedy.kind not in _EDITED:
         raise Refused(f"a change by hand: {remedy.text}")
     if not identity:
-        raise Refused("its declaration is not known from source")
+        raise Refused(_undeclared(participant))
     planner = planner.of_program(identity, participant.source)
     if remedy.kind == "destructive-size":
         return use_destructive_size(planner, identity)
@@ -160,6 +160,16 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
     if remedy.kind == "pad-element":
         return separate_elements(planner, identity)
     return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)
+
+
+def _undeclared(participant: Participant) -> str:
+    """Why no declaration is known, and what would tell."""
+    if participant.source:
+        return (
+            f"{participant.source} declares it by the debug information, and no unit that was analysed does there: "
+            f"give the units that include that file (-p DIR), and build the program of what they say now"
+        )
+    return "no debug information says where it is declared: build the program with -g"
 
 
 def _member(planner: Planner, participant: Participant, finding: Finding) -> Plan:
