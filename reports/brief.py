@@ -288,14 +288,15 @@ def _said(word: str, text: str, width: int, style: str = "") -> Iterator[Line]:
 
 
 def _why(finding: Finding) -> list[Evidence]:
-    """The strongest evidence, of either side; positions are in the picture."""
+    """The strongest evidence, of either side, and why it is said at less; positions are in the picture."""
+    limits = finding.limits
     telling = [
         evidence
         for evidence in finding.evidence
-        if evidence.kind is not Confidence.LAYOUT and not evidence.text.startswith(ADVICE)
+        if evidence.kind is not Confidence.LAYOUT and not evidence.text.startswith(ADVICE) and evidence not in limits
     ]
     strongest = max((evidence.kind.rank for evidence in telling), default=0)
-    return [evidence for evidence in telling if evidence.kind.rank == strongest][:PAIR]
+    return [*[evidence for evidence in telling if evidence.kind.rank == strongest][:PAIR], *limits]
 
 
 def _picture(finding: Finding) -> Iterator[Line]:

@@ -16,13 +16,14 @@ import numpy as np
 from sharing.basics.costs import PER_MILLION, busy_rate, share_of_time
 from sharing.counted import numbers
 from sharing.counted.weigh import Counted, Floats, Weighed
-from sharing.model.finding import OF_SHARING, Severity, Verdict
+from sharing.model.finding import LESS, OF_SHARING, Severity, Verdict
 from sharing.model.plural import count
 from sharing.model.profile import Actor, Heat, LineProfile, Range
 from sharing.rules.line.base import Draft
 from sharing.rules.sampled.base import severity_of
 
 SERIAL = "counts show how often each thread uses what, not whether two threads do so at the same time"
+WHOLE = "counts name the array as a whole: that these threads use elements of one line is likely and not counted"
 TOGETHER = "all threads were counted together: which thread uses what, and when, is known from the code alone"
 
 
@@ -112,11 +113,20 @@ def busy(found: SharedUse | None) -> TypeGuard[SharedUse]:
 
 
 def severity(found: SharedUse) -> Severity:
-    """By the share of the busiest thread's time; low also where threads that run less lose more of theirs."""
+    """By the share of the busiest thread's time; one step less where only the whole of an array was counted."""
+    most = _by_share(found)
+    return max(most.lowered(found.inside), min(most, Severity.LOW, key=_rank), key=_rank)
+
+
+def _by_share(found: SharedUse) -> Severity:
+    """What the share alone allows; low also where threads that run less lose more of theirs."""
     if found.share < numbers.NEGLIGIBLE:
         return Severity.NOTE
-    most = severity_of(found.share).lowered(found.inside)
-    return max(most, Severity.LOW, key=lambda s: s.rank)
+    return max(severity_of(found.share), Severity.LOW, key=_rank)
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
 
 
 def evidence(found: SharedUse, weighed: Weighed, less: str = "") -> tuple[str, ...]:
@@ -124,7 +134,7 @@ def evidence(found: SharedUse, weighed: Weighed, less: str = "") -> tuple[str, .
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     use = "wrote" if found.use_writes >= found.use_rate else "used" if found.use_writes else "read"
     of_them = f", {_number(found.use_writes)} of them writes" if use == "used" else ""
-    element = "; which elements each of them used is not counted" if found.inside else ""
+    element = "; which elements each of them used is not counted" if found.inside and not less else ""
     text = (
         f"{t} wrote {found.written.name} {_times(found.write_rate)} per million instructions, {u} {use} "
         f"{found.used.name} {_times(found.use_rate)}{of_them}{element}"
@@ -137,10 +147,13 @@ def evidence(found: SharedUse, weighed: Weighed, less: str = "") -> tuple[str, .
 
 def _said_at_less(draft: Draft, found: SharedUse) -> str:
     """Why a finding that threads meet is milder than what they can cost, "" where it is not."""
-    allowed = severity(found)
-    if draft.severity.rank >= allowed.rank or draft.verdict not in OF_SHARING:
+    allowed, by_share = severity(found), _by_share(found)
+    said = min(draft.severity, allowed, key=_rank)
+    if said.rank >= by_share.rank or draft.verdict not in OF_SHARING:
         return ""
-    return f"{draft.severity} and not {allowed}, as that share allows: {_why_less(draft)}"
+    reasons = [WHOLE] if allowed.rank < by_share.rank else []
+    reasons += [_why_less(draft)] if draft.severity.rank < allowed.rank else []
+    return f"{said} {LESS}{by_share}, as that share allows: {'; '.join(reasons)}"
 
 
 def _why_less(draft: Draft) -> str:
@@ -195,7 +208,7 @@ def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
         found = shared_use(weighed, [_named_span(a, draft.line) for a in draft.actors])
         if found is None or not busy(found):
             continue
-        allowed = min(draft.severity, severity(found), key=lambda s: s.rank)
+        allowed = min(draft.severity, severity(found), key=_rank)
         out.append(
             dataclasses.replace(
                 draft, severity=allowed, counted=evidence(found, weighed, _said_at_less(draft, found)), score=found.rate

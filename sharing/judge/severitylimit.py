@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from sharing.model.finding import OF_SHARING, Severity, Verdict
+from sharing.model.finding import AT_MOST, OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor
 from sharing.rules.line.base import Context, Draft, Most
@@ -38,7 +38,7 @@ def _limited(draft: Draft, ctx: Context) -> Draft:
         return draft
     if draft.severity.rank <= most.rank:
         return draft
-    return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"{most.value} at most: {why}"))
+    return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"{most.value} {AT_MOST}{why}"))
 
 
 def _if_they_met(draft: Draft, ctx: Context) -> tuple[Severity, str]:

@@ -15,6 +15,7 @@ MOVES = "moves"  # verb of a Related that is a variable: since the base it moves
 GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
 UNDECIDED = "undecided: "  # begins a note of what a verdict leaves open, which has to be read beside it
 ADVICE = "what would help: "  # how the evidence begins that says what to do where no edit of the layout helps
+AT_MOST, LESS = "at most: ", "and not "  # behind a severity, how evidence says why a finding has no more than that
 NOT_EXERCISED = "hardly exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
 
@@ -230,6 +231,12 @@ class Finding(msgspec.Struct, frozen=True):
     def advice(self) -> str:
         """What to do where no edit of the layout helps, "" where nothing is known."""
         return next((one.text.removeprefix(ADVICE) for one in self.evidence if one.text.startswith(ADVICE)), "")
+
+    @property
+    def limits(self) -> tuple[Evidence, ...]:
+        """Why it is no more severe, where that is said."""
+        said = tuple(f"{self.severity.value} {word}" for word in (AT_MOST, LESS))
+        return tuple(one for one in self.evidence if one.text.startswith(said))
 
     @property
     def exercised(self) -> bool:

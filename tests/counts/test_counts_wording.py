@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+from sharing.basics import numbers
 from sharing.counted.shareduse import NamedSpan, SharedUse, evidence, graded
 from sharing.counted.weigh import Weighed
 from sharing.model.executions import CountedThread
@@ -78,6 +79,44 @@ def less(**of_both: object) -> str:
     assert graded_one.severity is Severity.LOW
     assert not any("near the step" in text for text in graded_one.counted)
     return graded_one.counted[2].partition(": ")[2] if len(graded_one.counted) > 2 else ""
+
+
+@pytest.mark.parametrize(
+    ("share", "at", "said", "why"),
+    [
+        (
+            0.5,
+            Severity.HIGH,
+            Severity.MEDIUM,
+            "medium and not high, as that share allows: counts name the array as a whole",
+        ),
+        (
+            0.05,
+            Severity.HIGH,
+            Severity.LOW,
+            "low and not medium, as that share allows: counts name the array as a whole",
+        ),
+        (0.5, Severity.LOW, Severity.LOW, "low and not high, as that share allows: counts name the array as a whole"),
+        (0.03, Severity.HIGH, Severity.LOW, ""),  # low either way
+    ],
+)
+def test_an_array_that_is_counted_as_a_whole_says_what_that_takes_off(
+    share: float, at: Severity, said: Severity, why: str
+) -> None:
+    (slots,) = (actor("slots", 0, Heat.HOT),)
+    line = LineProfile(0, 64, (slots,))
+    draft = Draft("rule", at, Verdict.FALSE_SHARING, line, line.actors, (), "", (), 1.0)
+    labels = SimpleNamespace(
+        threads=(CountedThread(1, 2, 1000), CountedThread(1, 3, 1000)), instructions=np.full(2, 1e6), together=False,
+        label=("one", "two").__getitem__,
+    )  # fmt: skip
+    # Transfers of which that share of the time, stalls among it, comes.
+    used = np.full(2, share / (1.0 - share) * 1e6 * numbers.INSTRUCTION_NS / numbers.TRANSFER_NS)
+    (graded_one,) = graded([draft], cast(Weighed, SimpleNamespace(counted=labels, uses=lambda span: (used, used))))
+    assert graded_one.severity is said
+    assert "".join(graded_one.counted[2:]).startswith(why)
+    assert len(graded_one.counted) == 2 + bool(why)
+    assert ("which elements each of them used" in graded_one.counted[0]) == (not why)
 
 
 def actor(name: str, at: int, heat: Heat, **more: object) -> Actor:
