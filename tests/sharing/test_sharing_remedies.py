@@ -235,3 +235,25 @@ def test_costs_of_many_objects_are_said_for_each() -> None:
 def test_costs_of_one_object_are_its_own() -> None:
     found = remedy(Edit(Kind.WHOLE, actor("a", "a", 0, owner_type="long")), Style(LINE, ImageKind.PIE))
     assert (found.each_bytes, found.objects) == (0, 1)
+
+
+@pytest.mark.parametrize(("declared", "before"), [(0, 63), (16, 48), (64, 0), (128, 0)])
+def test_what_starts_a_line_already_needs_no_room_in_front(declared: int, before: int) -> None:
+    two = [actor(f"pool[{i}].refs", "pool", 32 * i + 8, whole=32 * 4, alignment=declared) for i in (0, 1)]
+    costs = cost_of(choose(Conflict((*two,), (*two,)), apart(two), Paths(node_image(32, 4)), LINE)[0], LINE)
+    assert (costs.each, costs.objects, costs.once) == (32, 4, before)
+    alone = cost_of(Edit(Kind.WHOLE, actor("a", "a", 0, alignment=declared)), LINE)
+    assert alone.total == LINE - WORD + before
+
+
+@pytest.mark.parametrize(("size", "grows"), [(320, 64), (272, 112)])
+def test_the_padding_at_the_end_of_a_record_is_room(size: int, grows: int) -> None:
+    """Head, tail and 256 bytes: 272 bytes of members, in a record that is aligned to lines or is not."""
+    b = Builder()
+    ring = record(b, ("head", 8), ("tail", 8), ("slots", 256), size=size, name="ring")
+    b.variable("rings", size * 2, at=BSS, type=b._type(TypeKind.ARRAY, "", size * 2, ring, 2))
+    pair = [actor(f"rings[0].{name}", "rings", at, whole=size * 2) for name, at in (("head", 0), ("tail", 8))]
+    edits = choose(Conflict((*pair,), (pair[1], pair[0])), apart(pair), Paths(b.image()), LINE)
+    costs = cost_of(edits[0], LINE)
+    assert edits[0].actor.name == "rings[0].tail"
+    assert (costs.each, costs.objects) == (grows, 2)  # to a line for the head, one for the tail, four for the slots

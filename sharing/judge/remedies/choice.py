@@ -94,30 +94,36 @@ def cost_of(edit: Edit, line_size: int) -> Cost:
     actor = edit.actor
     size = actor.owner_span[1] - actor.owner_span[0]
     heap = actor.section == ALLOCATED
+    before = max(line_size - max(actor.alignment, 1), 0)  # at most: what already starts a line needs none
     if edit.kind is Kind.ELSEWHERE:
         return Cost(0, _objects(edit.steps, heap))
     if edit.kind is Kind.WHOLE:
-        return Cost(round_up(max(size, 1), line_size) - size, 0 if heap else 1, 0 if heap else line_size - 1)
+        return Cost(round_up(max(size, 1), line_size) - size, 0 if heap else 1, 0 if heap else before)
     if edit.kind is Kind.ELEMENTS:
         stride = edit.steps[-1].stride if edit.steps else stride_of(actor) or max(size, 1)
         count = _objects(edit.steps, heap=False) if edit.steps else max(size // stride, 1)
-        return Cost(round_up(stride, line_size) - stride, count, line_size - 1)
+        return Cost(round_up(stride, line_size) - stride, count, before)
     if not edit.steps:
         return Cost(2 * line_size - (actor.span[1] - actor.span[0]) % line_size, 0 if heap else 1)
     inner = max((at for at, s in enumerate(edit.steps) if s.of_array), default=-1)
     low, high = (edit.steps[inner].start, edit.steps[inner].end) if inner >= 0 else (0, size)
     grown = _grown(edit.steps[inner + 1 :], low, high, line_size) - (high - low)
     objects = _objects(edit.steps[: inner + 1], heap)
-    return Cost(grown, objects, 0 if heap else line_size - 1)
+    return Cost(grown, objects, 0 if heap else before)
 
 
 def _grown(steps: Sequence[Step], low: int, high: int, line_size: int) -> int:
-    """Bytes of [low, high) after the last of the steps starts a line, and what is behind it the next."""
+    """Bytes of [low, high) after the last of the steps starts a line, and what is behind it the next.
+
+    Padding at the end of a record is none of its content: the next multiple of a line may take its place.
+    """
+    padding = [(s.filled, s.held[1]) for s in steps if not s.of_array and s.filled]
     starts = {low, high, *(at for s in steps[:-1] for at in (s.start, s.end))}
     starts |= {steps[-1].start, steps[-1].following} if steps else set()
     at = new = low
     for start in sorted(starts):
-        new = low + round_up(new - low + start - at, line_size)
+        empty = sum(max(min(b, start) - max(a, at), 0) for a, b in padding)
+        new = low + round_up(new - low + start - at - empty, line_size)
         at = start
     return new - low
 

@@ -25,8 +25,8 @@ class Step:
     """One level of the way.  Bytes are offsets from the start of the variable.
 
     A member: ``name``, its record ``holder`` at ``held``, and ``following``, where the member behind it begins, or the
-    record ends (``next`` is that member, None).  An element: ``stride`` bytes each, ``count`` of them, and
-    the array's ``bounds`` as declared.
+    record ends (``next`` is that member, None).  Behind ``filled`` the record has only padding.  An element: ``stride``
+    bytes each, ``count`` of them, and the array's ``bounds`` as declared.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Step:
     end: int
     held: tuple[int, int]
     holder: int = -1
+    filled: int = 0
     following: int = 0
     next: TypeMember | None = None
     stride: int = 0
@@ -140,8 +141,17 @@ class Paths:
                 behind = behind_of(self.types, record.members, member)
                 stop = base + record.size
                 following = base + behind.offset_bits // 8 if behind is not None else stop
-                return Step(member.name, member.type, at, at + size, (base, stop), core, following, behind)
+                filled = base + _filled(self.types, record)
+                return Step(member.name, member.type, at, at + size, (base, stop), core, filled, following, behind)
         return None
+
+
+def _filled(types: TypeTable, record: TypeRecord) -> int:
+    """Where the last member ends; the record's size where one has no size, as an array without bounds."""
+    sizes = [(m.offset_bits + (m.bit_size or 8 * types.size(m.type)), types.size(m.type)) for m in record.members]
+    if any(size <= 0 for _, size in sizes):
+        return record.size
+    return min(-(-max((end for end, _ in sizes), default=0) // 8), record.size)
 
 
 def behind_of(types: TypeTable, members: Sequence[TypeMember], member: TypeMember) -> TypeMember | None:
