@@ -264,11 +264,12 @@ def test_a_build_without_its_configure_step_says_so(
 
 
 def test_seconds_are_compared_the_other_way_round(tmp_path: Path) -> None:
-    for name, seconds in (("before", "0.2"), ("after", "0.1")):
+    # So far apart that what starting a shell takes on a busy machine does not reverse them.
+    for name, seconds in (("before", "1.0"), ("after", "0.1")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "run").write_text(f"sleep {seconds}\n")
     measured = compare(Benchmark("sh run", "", 2), tmp_path / "before", tmp_path / "after")
-    assert measured.median > 1.3
+    assert measured.median > 1
 
 
 @pytest.mark.parametrize(
