@@ -18,7 +18,8 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import HELD, HELD_OFFSET_BITS, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
-from sharing.static.callees import calls_of, names_of_callees
+from sharing.static.callees import calls_of, function_at, names_of_callees
+from sharing.static.startwrappers import start_wrappers
 
 ADDRESS_MASK = (1 << 64) - 1
 MOST_ARGUMENTS = 8  # that calling conventions hand over in registers
@@ -29,6 +30,7 @@ class _Way(NamedTuple):
     """How a function hands on: its argument ``at`` is a function, and ``data`` what that gets as its ``parameter``.
 
     It does so if more than ``nth`` are handed on by what its argument ``counted_by`` says; -1: in any case.
+    ``entry``: the address of that function where it is no argument, but always this one; else 0.
     """
 
     at: int
@@ -36,6 +38,7 @@ class _Way(NamedTuple):
     parameter: int
     counted_by: int = -1
     nth: int = 0
+    entry: int = 0
 
 
 # By address of a function: whether it starts a thread, and what it hands on.
@@ -53,6 +56,7 @@ class Handover(NamedTuple):
     parameter: int  # the data's number among the arguments of the function
     starts: bool  # a thread
     given: tuple[int, int] | None = None  # (call, its argument) that the data is given to, where that is another one
+    unnamed: bool = False  # the call does not name the function: what is called starts this one always
 
 
 class _Entered(Protocol):
@@ -72,10 +76,11 @@ _taken: Kept[Table] = Kept()  # addresses of functions that are kept or handed o
 def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]:
     """Of ``args``, rows as of the image's, those that hand over a function that is known, with what it is handed.
 
-    A function of the program that hands its own arguments on to one of these is one as well.  One that starts a
+    A function of the program that hands its own arguments on to one of these is one as well, as is one that starts a
+    thread in a function which calls what it was handed (``startwrappers``).  One that starts a
     function with its own argument is called with what the function is handed.
     """
-    named = image.functions, image.names, image.callee_names, knowledge
+    named = image.functions, image.names, image.callee_names, image.calls, image.kept, image.behind, knowledge
     known = _known.of(image.args, named, lambda: _callees_that_hand(image, knowledge))
     rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
     passed = image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.PARAM)]
@@ -90,14 +95,15 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
         starts, handed = known[callee]
         for way in handed:
             at, data = way.at, way.data
-            if at not in values or values[at][1]:
+            entry, step = (way.entry, 0) if way.entry else values.get(at, (0, 1))
+            if step:
                 continue  # an element of a table is any function of it
             given = values.get(data)
             if way.counted_by >= 0 and counts.get((ip, way.counted_by), 0) <= way.nth:
                 if way.nth:
                     continue
                 given = None
-            one = Handover(ip, at, values[at][0] & ADDRESS_MASK, data, given, way.parameter, starts)
+            one = Handover(ip, at, entry & ADDRESS_MASK, data, given, way.parameter, starts, unnamed=way.entry != 0)
             found += callers.of(one, *own[ip, data]) if starts and data not in values and (ip, data) in own else [one]
     return found
 
@@ -129,6 +135,9 @@ def _callees_that_hand(image: Image, knowledge: Knowledge) -> _Handing:
         handed = _handing(knowledge, names[at])
         asked[callees[at]] = (at in starters, handed) if handed else None
     known = {callee: handing for callee in every if (handing := asked[callee]) is not None}
+    starting = {callee: [(way.at, way.parameter) for way in ways] for callee, (starts, ways) in known.items() if starts}
+    for one in start_wrappers(image, starting):
+        known.setdefault(one.address, (True, [_Way(one.at, one.data, one.parameter, entry=one.entry)]))
     return _wrapping(image, known) | known
 
 
@@ -156,7 +165,7 @@ def _wrapping(image: Image, known: _Handing) -> _Handing:
             for (_, callee, function), given in by_call.items()
             for starts, handed in [every[callee]]
             for way in handed
-            if way.at in given and way.data in given and given[way.at] != given[way.data]
+            if way.at in given and way.data in given and given[way.at] != given[way.data] and not way.entry
         }
         if more.keys() <= every.keys():
             break
@@ -229,7 +238,9 @@ def as_elements(image: Image, found: list[Handover]) -> list[Handover]:
     for key, places in handed.items():
         begin = min(places)[0]
         stride = math.gcd(*(at - begin for at, _ in places), *(step for _, step in places))
-        known = key[2] >= 0 or stride * (len(places) - 1) == max(places)[0] - begin >= 2 * stride
+        known = key[2] >= 0 or stride * (len(places) - 1) == max(places)[0] - begin
+        if known and key[2] < 0 and len(places) == 2:  # of two objects the second begins where the first one ends
+            known = stride // 2 < _used(image, *key[:2]) <= stride
         if known and len(places) > 1 and 0 < stride < NO_STRIDE:
             arrays[key] = begin, stride
     return [
@@ -238,6 +249,14 @@ def as_elements(image: Image, found: list[Handover]) -> list[Handover]:
         else one
         for one in found
     ]
+
+
+def _used(image: Image, entry: int, parameter: int) -> int:
+    """Bytes of what a function is handed up to the last that it uses itself."""
+    params = image.params
+    row = int(function_at(image, np.array([entry], np.uint64))[0])
+    mine = params[(params["function"] == row) & (params["arg"] == parameter)]
+    return int((mine["offset"] + mine["size"]).max(initial=0))
 
 
 def _object_at(image: Image, address: int) -> int:

@@ -128,6 +128,11 @@ def holder_of(value: int) -> int:
     return value >> HELD_OFFSET_BITS & _HOLDERS
 
 
+def offset_of(value: int) -> int:
+    """Of a value as of ``Given.data`` that is behind a pointer, the bytes from where that leads to."""
+    return value & _OFFSETS
+
+
 def function_of(holder: int) -> int:
     """The row of the function whose argument it is."""
     return (holder & ~WORD_HOLDER) >> (WORD_NUMBER_BITS + WORD_ARG_BITS)

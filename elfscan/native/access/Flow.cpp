@@ -424,6 +424,15 @@ bool FunctionFlow::exposesSpills() const {
   });
 }
 
+/// Is it a copy of an argument of this function, apart from what the address
+/// \p Exposed leads to?  How far the object there goes is not known: it is
+/// another variable, as all are without optimisation, and of a record that has
+/// it as a member callees seldom change that.
+static bool isOwnCopy(const Slot &S, int64_t Exposed) {
+  return S.Offset > Exposed && S.Content.Kind == ValueKind::Param &&
+         S.Content.isExact();
+}
+
 /// A descriptor's function leaves all registers alone but the one in which it
 /// is handed its descriptor's address: that becomes a distance from the
 /// thread's own pointer.
@@ -473,7 +482,9 @@ void FunctionFlow::clobberForCall(const Op &O) {
   if (WritesOne)
     return;
   for (Exposure At : Exposed)
-    forget(At.Offset, At.Size);
+    std::erase_if(Now.Slots, [&](const Slot &S) {
+      return overlaps(S, At.Offset, At.Size) && !isOwnCopy(S, At.Offset);
+    });
 }
 
 } // namespace linemate
