@@ -74,7 +74,8 @@ class DwarfFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function around an instruction.
 
     ``file`` (a row of the document's, -1 unknown), ``line`` and ``column`` are where an inlined one was called;
-    ``gives_memory``: it is asked for a number of bytes and returns an address of no type.
+    ``gives_memory``: it is asked for a number of bytes and returns an address of no type.  ``result`` is the row of the
+    type of pointers that it returns, -1 none, of one that begins with the instruction.
     """
 
     name: str
@@ -82,6 +83,7 @@ class DwarfFunction(msgspec.Struct, frozen=True, array_like=True, gc=False):
     line: int
     column: int
     gives_memory: bool
+    result: int = -1
 
 
 class DwarfParameter(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -52,6 +52,7 @@ def read_locals(path: str, ips: npt.NDArray[np.uint64]) -> Locals:
         pointees={pointer: target for pointer, target in document.pointees if pointer >= 0 <= target},
         files=tuple(document.files),
         functions={ip: _around(functions, document.files) for ip, functions in document.functions},
+        results={ip: functions[-1].result for ip, functions in document.functions if functions[-1].result >= 0},
         language=languages.pop() if len(languages) == 1 else "",
     )
 

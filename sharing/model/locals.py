@@ -51,7 +51,8 @@ class Locals:
     """Of one file.  ``at`` is by link-time address of an instruction, the innermost function's variables first.
 
     ``pointees``: the row of what a type of pointers points to, by that type's row.  ``language`` as debug information
-    calls it, "" where the units of the instructions are in several.
+    calls it, "" where the units of the instructions are in several.  ``results``: the row of the type of pointers that
+    the function returns which begins at an address.
     """
 
     at: Mapping[int, tuple[Local, ...]] = field(default_factory=dict)
@@ -62,3 +63,4 @@ class Locals:
     functions: Mapping[int, tuple[Around, ...]] = field(default_factory=dict)  # as ``at``: inlined ones first
     language: str = ""
     own: tuple[Static, ...] = ()  # of the thread's own storage, by their places from the thread pointer
+    results: Mapping[int, int] = field(default_factory=dict)

@@ -105,6 +105,7 @@ class WordSet(IntEnum):
     ONCE = 1  # one, in no loop
     REPEATED = 2  # one, in a loop
     OWN = 3  # of the thread's own storage: ``displacement`` is a place there
+    RETURNED = 4  # no word: ``displacement`` is from what the function at ``ip`` returns
 
 
 ORIGIN_DTYPE = np.dtype(

@@ -56,6 +56,8 @@ def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
     """What row ``at`` says with each variable that is in its register, or at its place."""
     row = rows[at]
     displacement, found = int(row["displacement"]), []
+    if row["kept"] == WordSet.RETURNED:
+        return _returned(at, rows, locals_)
     if row["base"] == NO_REGISTER or row["kept"] == WordSet.OWN:
         statics = locals_.own if row["kept"] == WordSet.OWN else locals_.statics
         for static in _covering(statics, displacement, locals_):
@@ -72,10 +74,24 @@ def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
             target = locals_.pointees.get(_word(locals_, variable.type, 0), -1)
             found.append(_along(at, rows, locals_, target, offset, variable))
         elif row["parent"] >= 0:
-            found.append(_along(at, rows, locals_, variable.type, offset, variable))
+            # A word of it, and of nothing else in the frame.
+            if 0 <= offset < locals_.types.size(variable.type):
+                found.append(_along(at, rows, locals_, variable.type, offset, variable))
         elif 0 <= offset < locals_.types.size(variable.type):
             found.append(Reached(variable.type, offset, not row["indexed"], variable, local=True))
     return [one for one in found if one is not None]
+
+
+def _returned(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
+    """What row ``at`` says with the type of the pointer that a function returns: in code without optimization the
+    element of a container, and what a smart pointer leads to."""
+    ip = int(rows["ip"][at])
+    kind = locals_.results.get(ip, -1)
+    target = locals_.pointees.get(_word(locals_, kind, 0), -1)
+    around = locals_.functions.get(ip, ())
+    by = Local(f"{around[-1].name}()" if around else "", "", kind, NO_REGISTER, 0, in_memory=False)
+    found = _along(at, rows, locals_, target, int(rows["displacement"][at]), by)
+    return [found] if found is not None else []
 
 
 def _covering(statics: Sequence[Static], address: int, locals_: Locals) -> list[Static]:

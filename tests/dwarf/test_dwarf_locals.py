@@ -115,6 +115,44 @@ def test_who_is_asked_for_bytes_and_gives_an_address_of_no_type_gives_memory(
     assert gives == {"must_get": True, "open_book": False, "typed": False, "work": False, "numbered": False}
 
 
+HOMES = {
+    "log.hpp": "struct Log { Log(); long add(long n); long lines; Log *next; };\n"
+    "struct Store { Log *log; long count; Log &of(long n); };\n",
+    "log.cpp": '#include "log.hpp"\nLog::Log() : lines(0), next(this) {}\n'
+    "long Log::add(long n) { return lines += n; }\nint main() { return Log().add(1); }\n",
+    "use.cpp": '#include "log.hpp"\nlong use(Store *s) { return s->log->next->lines += s->count; }\n'
+    "Log &Store::of(long n) { return log[n]; }\n",
+}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_class_that_a_unit_only_declares_is_that_of_another_unit(
+    tmp_path: Path, tool: Tool, compiler: str, level: str
+) -> None:
+    """clang describes a class where its constructor is."""
+    for name, text in HOMES.items():
+        (tmp_path / name).write_text(text)
+    subprocess.run([tool(compiler), "-g", level, "log.cpp", "use.cpp", "-o", "s"], check=True, cwd=tmp_path)
+    listing = subprocess.run([tool("nm"), tmp_path / "s"], check=True, capture_output=True, text=True).stdout
+    at = {one.split()[-1]: int(one.split()[0], 16) for one in listing.splitlines() if len(one.split()) == 3}
+    begins = [at[name] for name in ("_Z3useP5Store", "_ZN3Log3addEl", "_ZN5Store2ofEl")]
+    found = read_locals(str(tmp_path / "s"), np.array(sorted(begins), np.uint64))
+
+    def behind(kind: int) -> int:
+        return found.types.strip(found.pointees[found.types.strip(kind)[0]])[0]
+
+    def member(kind: int, name: str) -> int:
+        return next(one.type for one in found.types[kind].members if one.name == name)
+
+    store = behind(next(one.type for one in found.at[begins[0]] if one.name == "s"))
+    log = behind(member(store, "log"))
+    assert found.types.size(log) == 16
+    assert behind(member(log, "next")) == log, "and what its members point to"
+    returned = {begin: behind(kind) for begin, kind in found.results.items()}
+    assert returned == {begins[2]: log}, "numbers are no pointers"
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
 @pytest.mark.parametrize("statics", ["", "static long count;"])
 def test_the_language_is_known_of_units_that_define_no_variable(

@@ -73,6 +73,37 @@ def test_one_member_of_each_thread_behind_two_pointers(tmp_path: Path, compiler:
     assert any("one object stands for all" in e.text for e in finding.evidence)
 
 
+# The same in two files, where nothing but calls leads to the element and clang describes the class in the other file.
+SESSION = "#pragma once\nstruct Session { Session(); long id; long asked; BETWEEN std::atomic<long> answered; };\n"
+HOME = '#include "session.hpp"\nSession::Session() : id(1), asked(0), answered(0) {}\n'
+APART = """
+#include "session.hpp"
+struct Service {
+  std::vector<std::unique_ptr<Session>> all;
+  void ask() { MANY all[i % 9]->asked += 3; }
+  void answer() { MANY all[i % 9]->answered.fetch_add(1, std::memory_order_relaxed); }
+};
+int main() {
+  auto service = std::make_unique<Service>();
+  for (int i = 0; i < 9; i++) service->all.push_back(std::make_unique<Session>());
+  std::thread asking([&service] { service->ask(); }), answering([&service] { service->answer(); });
+  asking.join(), answering.join();
+  return service->all[0]->answered;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_elements_that_accessors_lead_to_of_a_class_of_another_file(tmp_path: Path, compiler: str, level: str) -> None:
+    home = tmp_path / "home.cc"
+    home.write_text(HEAD + HOME)
+    for between, said in (("", [{"asked", "answered"}]), ("char apart[64];", [])):
+        (tmp_path / "session.hpp").write_text(SESSION.replace("BETWEEN", between))
+        every = found(tmp_path, APART, "-g", level, str(home), compiler=compiler)
+        assert [members(one) for one in every] == said
+
+
 def test_not_without_types(tmp_path: Path) -> None:
     assert found(tmp_path, SESSIONS, "-O2", **PLAIN) == []
 

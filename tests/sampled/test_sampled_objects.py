@@ -154,6 +154,30 @@ def test_a_variable_of_the_frame_is_the_object_itself() -> None:
     assert reached(rows(origin(SP, 16 + 40)), known(frame)) == {}
 
 
+def test_a_word_of_the_frame_is_of_the_variable_that_is_there() -> None:
+    """An index stays in its array, and what lies beside an array is another variable."""
+    array = TypeRecord(TypeKind.ARRAY, "", 16, 0, TO_SESSION, 2, (), -1, 0)
+    types = TypeTable([*(TYPES[row] for row in range(len(TYPES))), array])
+    mine = Local("mine", "serve", len(TYPES), SP, 16, in_memory=True)
+    told = dataclasses.replace(known(before=(mine,)), types=types)
+    for place, indexed, said in ((24, False, True), (16, True, True), (32, False, False), (0, True, False)):
+        chain = origin(DI, 8), origin(SP, place, ip=BEFORE, parent=0, indexed=indexed)
+        assert (reached(rows(*chain), told) != {}) == said, (place, indexed)
+
+
+def test_what_a_function_returns_is_known_by_its_type() -> None:
+    told = dataclasses.replace(known(), results={0x2000: TO_SESSION})
+
+    def of(callee: int, indexed: bool = False) -> npt.NDArray[Any]:
+        return rows((callee, 8, 0, -1, -1, indexed, int(WordSet.RETURNED), 0, 0))
+
+    found = reached(of(0x2000), told)[0]
+    assert (TYPES.name(found.type), found.offset, found.exact) == ("session", 8, True)
+    assert not reached(of(0x2000, indexed=True), told)[0].exact
+    assert reached(of(0x3000), told) == {}
+    assert reached(of(8), known(statics=(Static("current", 8, TO_SESSION),))) == {}
+
+
 def line(*sites: tuple[int, int]) -> LineUse:
     """Of (first byte, instruction)."""
     seen = [Site("/bin/s", ip, "serve", start, start + 8, AccessKind.RMW, 10) for start, ip in sites]

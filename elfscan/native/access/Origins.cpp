@@ -12,7 +12,7 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxLevels = 3;
+constexpr unsigned MaxLevels = 5;    ///< an element behind what a closure holds
 constexpr size_t MaxRows = 24;       ///< of one operand
 constexpr unsigned MaxWalked = 1024; ///< instructions, for one register
 
@@ -97,6 +97,10 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   Next.Indexed |= Set.Stepped;
   Next.Kept = WordSet::Unknown; // the register may have moved on since
   Next.Held = false;
+  if (B.control(Set.Row) == Control::Call) {
+    returned(Next, B.op(Set.Row), Out[size_t(Parent)].Asked);
+    return;
+  }
   Effect E = B.effect(Set.Row);
   for (const KnownValue &V : E.values()) {
     if (V.Dst != From.Reg || V.IsHalf || (V.Source == NoReg && !V.IsAddress))
@@ -153,6 +157,14 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
   operand(Set.Row, O.Mem[0],
           {Set.Row, NoReg, O.Second == From.Reg ? 8 : 0, false, Parent,
            From.Level + 1, Kept, isHeld(Set.Row)});
+}
+
+/// The value of \p From is what \p Call returned.
+void OriginFinder::returned(const Item &From, const Op &Call, int32_t Query) {
+  uint64_t Callee = targetOf(Call);
+  if (Callee && bit(From.Reg) == B.convention().Result)
+    Out.push_back({Callee, From.Offset, Query, From.Parent, NoReg,
+                   uint8_t(From.Indexed), WordSet::Returned, 0, 0});
 }
 
 /// Whether the word that \p Load loads is still the same, and its place still

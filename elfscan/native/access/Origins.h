@@ -27,12 +27,14 @@ enum class WordSet : uint8_t {
   Once,     ///< one, in no loop
   Repeated, ///< one, in a loop
   Own,      ///< a word of the thread's own storage, at Offset from its start
+  Returned, ///< no word: Offset is from what the function at Ip returns
 };
 
 /// ORIGIN_DTYPE of elfscan/code/origins.py.  Before the instruction at Ip, Base
 /// + Offset is the address of the access, or of the word whose content, plus
 /// the Offset of Parent, is what Parent says.  Without Base, Offset is an
-/// address of the file, of WordSet::Own a place in the thread's own storage.
+/// address of the file, of WordSet::Own a place in the thread's own storage,
+/// of WordSet::Returned one behind the pointer that a function returns.
 struct OriginRow {
   uint64_t Ip;
   int64_t Offset;
@@ -97,6 +99,7 @@ private:
   void walk(int32_t Query);
   void operand(uint32_t Row, const MemOperand &M, const Item &From);
   void follow(const Item &From, int32_t Parent);
+  void returned(const Item &From, const Op &Call, int32_t Query);
   void readStores();
   uint32_t storeTo(uint32_t Row, const MemOperand &M);
   bool isHeld(uint32_t Load) const;

@@ -95,6 +95,9 @@ public:
       Types.row(P.Pointer);
       Types.row(P.Target);
     }
+    for (const NamedFunctions &At : M.Functions)
+      for (const NamedFunction &F : At.Functions)
+        Types.row(F.Result);
     if (AllRecords)
       for (const RecordNode &R : M.Records)
         Types.row(R.Row);
@@ -237,12 +240,13 @@ private:
       Out.write(At.Ip);
       Out.writeArraySize(static_cast<uint32_t>(At.Functions.size()));
       for (const NamedFunction &F : At.Functions) {
-        Out.writeArraySize(5);
+        Out.writeArraySize(6);
         text(F.Name);
         integer(fileRow(F.File));
         Out.write(static_cast<uint64_t>(F.Line));
         Out.write(static_cast<uint64_t>(F.Column));
         Out.write(F.GivesMemory);
+        integer(Types.numbered(F.Result));
       }
     }
   }

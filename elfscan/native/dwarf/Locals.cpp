@@ -317,7 +317,11 @@ FunctionsAt LocalFinder::at(uint64_t Ip, std::vector<LocalPlace> &Out) {
   std::optional<RegisterPlus> Frame = frameBase(Around.back(), Ip);
   std::vector<LocalPlace> Here;
   for (DWARFDie Function : Around) {
-    FunctionAt One = {Function.getOffset(), 0, 0, 0, givesMemory(Function)};
+    uint64_t Low = 0, High = 0, Section = 0;
+    bool Begins = Function.isSubprogramDIE() &&
+                  Function.getLowAndHighPC(Low, High, Section) && Low == Ip;
+    FunctionAt One = {Function.getOffset(),  0,     0, 0,
+                      givesMemory(Function), Begins};
     uint32_t Discriminator = 0;
     if (Function.getTag() == DW_TAG_inlined_subroutine)
       Function.getCallerFrame(One.CallFile, One.CallLine, One.CallColumn,

@@ -63,6 +63,7 @@ struct FunctionAt {
   uint32_t CallLine;   ///< called, the file by its number in the line table;
   uint32_t CallColumn; ///< 0 unknown
   bool GivesMemory;    ///< passes on memory without knowing what it is for
+  bool Begins;         ///< with the instruction
 };
 
 /// The functions that an instruction is part of, inlined ones first.

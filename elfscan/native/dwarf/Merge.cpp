@@ -43,8 +43,10 @@ void Merged::add(Worker &W) {
   for (PointeeNode P : W.Pointees)
     Pointees.push_back({Row(P.Pointer), Row(P.Target)});
   for (NamedFunctions At : W.Functions) {
-    for (NamedFunction &F : At.Functions)
+    for (NamedFunction &F : At.Functions) {
       F.File = File(F.File);
+      F.Result = Row(F.Result);
+    }
     Functions.push_back(std::move(At));
   }
   for (RecordNode R : W.Records)
@@ -133,6 +135,10 @@ StringSet<> Merged::undefinedNames() const {
     Visit(V.Type);
   for (const RecordNode &R : Records)
     Visit(R.Row);
+  // Code reaches members of records that its own unit only declares: clang
+  // describes a class in the unit that has its constructor.
+  for (const PointeeNode &P : Pointees)
+    Visit(P.Target);
   while (!Pending.empty()) {
     const TypeNode &N = Types[Pending.back()];
     Pending.pop_back();

@@ -22,6 +22,9 @@ namespace linemate::dwarf {
 
 constexpr unsigned MaxThreads = 8;
 constexpr unsigned MaxRounds = 8; // a definition may need further ones
+/// Of what is behind pointers: as far as addresses are followed back through
+/// words, so that the names of a large program are not read one by one.
+constexpr unsigned MaxRoundsBehind = 3;
 
 static void inParallel(std::vector<std::unique_ptr<Worker>> &Workers,
                        ArrayRef<const Unit *> Units,
@@ -43,9 +46,9 @@ static void inParallel(std::vector<std::unique_ptr<Worker>> &Workers,
 /// contain declarations.
 static void findDefinitions(Merged &M,
                             std::vector<std::unique_ptr<Worker>> &Workers,
-                            ArrayRef<const Unit *> Units) {
+                            ArrayRef<const Unit *> Units, unsigned Rounds) {
   StringSet<> Base;
-  for (unsigned Round = 0; Round < MaxRounds; ++Round) {
+  for (unsigned Round = 0; Round < Rounds; ++Round) {
     StringSet<> Wanted = M.undefinedNames();
     if (Wanted.empty())
       return;
@@ -62,6 +65,14 @@ static void findDefinitions(Merged &M,
     if (M.Definitions.size() == Before)
       return;
   }
+}
+
+/// Whether a unit may use members of a class that it only declares: clang
+/// describes one where its constructor or its virtual functions are.
+static bool mayDeclareUsed(const Merged &M) {
+  return llvm::any_of(M.Units, [](const auto &One) {
+    return !One.second.Producer.starts_with("GNU ");
+  });
 }
 
 /// Reads the records that were asked for, type units among the rest.
@@ -193,7 +204,7 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
   Threads = std::clamp<unsigned>(Threads, 1, MaxThreads);
   std::vector<std::unique_ptr<Worker>> Workers;
   for (unsigned I = 0; I < Threads; ++I)
-    Workers.push_back(std::make_unique<Worker>(Split));
+    Workers.push_back(std::make_unique<Worker>(Split, Opts.Locals.has_value()));
   if (!Opts.Locals)
     inParallel(Workers, Jobs, [&](Worker &W, const Unit &U) {
       W.readVariables(U, Opts.AllRecords);
@@ -218,7 +229,10 @@ Error run(const Options &Opts, raw_ostream &OS, FileOpener Open) {
     llvm::append_range(Read, llvm::make_pointer_range(Alternate->Units));
   if (!Opts.Wanted.empty())
     findWanted(M, Workers, Read, Units, Opts.Wanted);
-  findDefinitions(M, Workers, Read);
+  if (!Opts.Locals)
+    findDefinitions(M, Workers, Read, MaxRounds);
+  else if (mayDeclareUsed(M))
+    findDefinitions(M, Workers, Jobs, MaxRoundsBehind);
   emit(M, Opts.AllRecords || !Opts.Wanted.empty(), OS);
   if (Opts.Statistics)
     errs() << Entries << " entries, " << Units.Units.size() << " units, "

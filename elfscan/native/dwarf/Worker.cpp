@@ -185,6 +185,11 @@ void Worker::readRecords(const Unit &U, const StringSet<> &Wanted,
   if (!View)
     return;
   Current = View;
+  // In C no unit reaches members of what it only declares.
+  if (KeepsPointers && View->IsC) {
+    close();
+    return;
+  }
   Budget = 4 * (U.End - U.Offset) + 4096;
   Findings Found;
   walkUnit(*View, FindRecords, Found, [](uint64_t, const Twine &) {});
@@ -206,6 +211,7 @@ void Worker::readRecords(const Unit &U, const StringSet<> &Wanted,
         Wanted.contains(Types[Row].Name))
       Records.push_back({Row, U.Index, Offset});
   }
+  followPointers();
   close();
 }
 
@@ -270,7 +276,6 @@ void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places,
     return;
   Current = View;
   Budget = 4 * (U.End - U.Offset) + 4096;
-  KeepsPointers = true;
   Findings Found;
   walkUnit(*View, FindVariables, Found,
            [&](uint64_t Offset, const Twine &Reason) {
@@ -295,6 +300,8 @@ void Worker::readLocals(const Unit &U, ArrayRef<LocalPlace> Places,
 NamedFunction Worker::named(UnitView &View, const FunctionAt &At) {
   NamedFunction Named = {functionName(View, At.Entry), -1, At.CallLine,
                          At.CallColumn, At.GivesMemory};
+  if (At.Begins)
+    Named.Result = returnedPointer(View, At.Entry);
   if (!At.CallLine)
     return Named;
   std::string Path = View.files().path(At.CallFile);
@@ -304,6 +311,20 @@ NamedFunction Worker::named(UnitView &View, const FunctionAt &At) {
   if (!Path.empty())
     Named.File = Types.fileRow(Path);
   return Named;
+}
+
+/// The type of what a function returns, -1 where that is no pointer.
+TypeRow Worker::returnedPointer(UnitView &View, uint64_t Function) {
+  Entry E;
+  if (!View.read(Function, E))
+    return -1;
+  EntryRef Type = declaredType({&View, Function}, E);
+  bool Named = false;
+  EntryRef Core = underlying(Type, E, nullptr, Named);
+  bool IsPointer = Core && (E.tag() == DW_TAG_pointer_type ||
+                            E.tag() == DW_TAG_reference_type ||
+                            E.tag() == DW_TAG_rvalue_reference_type);
+  return IsPointer ? typeRow(Core, 0) : -1;
 }
 
 void Worker::addLocal(UnitView &View, const LocalPlace &Place) {

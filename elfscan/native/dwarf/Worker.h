@@ -53,6 +53,8 @@ struct NamedFunction {
   int32_t File = -1;
   uint32_t Line = 0, Column = 0;
   bool GivesMemory = false;
+  TypeRow Result = -1; ///< the pointer that it returns, where it was asked for
+                       ///< by its first instruction
 };
 
 /// The functions around an instruction, inlined ones first.
@@ -112,7 +114,9 @@ class SplitFiles;
 
 class Worker {
 public:
-  explicit Worker(SplitFiles &Split) : Split(Split) {}
+  /// With \p KeepsPointers also what types point to is read, where code looks.
+  explicit Worker(SplitFiles &Split, bool KeepsPointers = false)
+      : Split(Split), KeepsPointers(KeepsPointers) {}
 
   /// Reads the variables of one compilation unit.  With \p AllRecords also
   /// every named record.
@@ -180,6 +184,7 @@ private:
   bool addMember(UnitView &View, const Entry &E, MemberNode &M, unsigned Depth);
   TypeRow targetRow(UnitView &View, const Entry &E, unsigned Depth);
   NamedFunction named(UnitView &View, const FunctionAt &At);
+  TypeRow returnedPointer(UnitView &View, uint64_t Function);
   void setPlace(UnitView &View, const Attributes &A, int32_t &File,
                 uint32_t &Line);
 
@@ -198,6 +203,7 @@ private:
   void followPointers();
 
   SplitFiles &Split;
+  const bool KeepsPointers;
   std::map<const Unit *, std::unique_ptr<UnitView>> Views;
   llvm::DenseMap<std::pair<const Unit *, uint64_t>, TypeRow> Memo;
   llvm::DenseMap<std::pair<const Unit *, uint64_t>, llvm::StringRef>
@@ -207,7 +213,6 @@ private:
   UnitView *Current = nullptr;
   llvm::DenseMap<uint64_t, int32_t> FileRows; // of the current unit
   uint64_t Budget = 0; // children that may still be read for this unit
-  bool KeepsPointers = false;
   /// Of the current unit, in the order in which they were met.
   std::vector<std::pair<TypeRow, EntryRef>> Pointers;
 };

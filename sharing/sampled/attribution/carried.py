@@ -173,10 +173,11 @@ def _words(parts: Parts, wanted: npt.NDArray[np.bool_]) -> _Words:
         operands = np.flatnonzero(mine & (file == number))
         ips = np.unique(code.operands["ip"][operands])
         rows = parts.files.files[number].read_origins(ips)
-        elsewhere = (rows["base"] == NO_REGISTER) & (rows["parent"] >= 0)
+        is_word = rows["kept"] != WordSet.RETURNED
+        elsewhere = (rows["base"] == NO_REGISTER) & (rows["parent"] >= 0) & is_word
         # A word of the frame is surer than where it was copied from.
         for at in np.argsort(~elsewhere, kind="stable").tolist():
-            if not (elsewhere[at] or rows["kept"][at] > WordSet.UNKNOWN or rows["held"][at]):
+            if not is_word[at] or not (elsewhere[at] or rows["kept"][at] > WordSet.UNKNOWN or rows["held"][at]):
                 continue
             parent = rows[rows["parent"][at]]
             if parent["parent"] >= 0 or parent["indexed"] or rows["indexed"][at]:
