@@ -274,10 +274,10 @@ class Profiler:
             entry.depth = max(entry.depth, columns.depth[at])
             entry.rows.append(at)
             entry.cold = entry.cold and columns.cold[at]
+            entry.own = entry.own or bool(flags & OWN)
             if flags & INDEXED:
                 entry.stride = max(entry.stride, columns.stride[at])
                 entry.walks = entry.walks or bool(flags & WALKS)
-                entry.own = entry.own or bool(flags & OWN)
                 entry.told = entry.told or bool(flags & OWN and flags & GIVEN)
                 entry.bits = entry.bits or bool(flags & BITMAP)
         out = [

@@ -92,6 +92,8 @@ struct Accessors {
   explicit Accessors(const Knowledge &Known) : Known(Known) {}
   const Knowledge &Known;
   llvm::DenseMap<const clang::FunctionDecl *, GivenPlace> Returned;
+  /// Whether what they return leads to what is the running thread's.
+  llvm::DenseMap<const clang::FunctionDecl *, bool> ReturnsOwn;
   /// Alignment in bytes of the new memory that functions return, 0 not known.
   llvm::DenseMap<const clang::FunctionDecl *, int64_t> Promised;
   /// What runs on threads of its own, as far as it was read where that starts.
@@ -157,6 +159,9 @@ private:
   bool tellsThread(const clang::FunctionDecl &F) const;
   bool isSharedCapture(const clang::DeclRefExpr &Ref) const;
   bool isOwnPointer(const clang::Expr *Pointer, unsigned Steps = 0) const;
+  bool areOwnPointers(llvm::ArrayRef<const clang::Expr *> Pointers,
+                      unsigned Steps) const;
+  bool returnsOwnPointer(const clang::FunctionDecl &F) const;
   bool isNumberOfRunner(const clang::MemberExpr &M) const;
   GivenPlace returned(const clang::FunctionDecl &F) const;
   GivenPlace returnedBy(const clang::FunctionDecl &Defined,

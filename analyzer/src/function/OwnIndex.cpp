@@ -24,6 +24,7 @@ constexpr unsigned MaxLooked = 64;   ///< statements behind one index
 constexpr unsigned MaxAccessor = 6;  ///< statements of an accessor
 constexpr unsigned MaxAccessors = 3; ///< that call each other
 constexpr unsigned MaxOwnSteps = 3;  ///< from local pointer to local pointer
+constexpr unsigned MaxOwnValues = 4; ///< of a pointer that is set again
 
 /// "threadId" and "thread_id" are thread and id.
 llvm::SmallVector<std::string, 4> wordsOf(StringRef Name) {
@@ -139,6 +140,16 @@ bool describesThread(const RecordDecl &R) {
   return Runner;
 }
 
+/// The values that a statement returns.
+void collectReturned(const Stmt *S, SmallVectorImpl<const Expr *> &Values) {
+  if (!S || isa<LambdaExpr>(S))
+    return;
+  if (const auto *Return = dyn_cast<ReturnStmt>(S))
+    Values.push_back(Return->getRetValue());
+  for (const Stmt *Child : S->children())
+    collectReturned(Child, Values);
+}
+
 /// Is there a way out of the function in a statement?
 bool returns(const Stmt *S) {
   if (!S || isa<LambdaExpr>(S))
@@ -183,7 +194,14 @@ bool Locations::isOwnPointer(const Expr *Pointer, unsigned Steps) const {
     return Of->getType()->isPointerType() &&
            originOf(Of->getIdx()) == IndexOrigin::OwnThread;
   if (const auto *Call = dyn_cast<CallExpr>(Plain))
-    return Call->getDirectCallee() && returnsOwn(*Call->getDirectCallee());
+    return Call->getDirectCallee() &&
+           (returnsOwn(*Call->getDirectCallee()) ||
+            returnsOwnPointer(*Call->getDirectCallee()));
+  if (const auto *Either = dyn_cast<AbstractConditionalOperator>(Plain)) {
+    const auto *Short = dyn_cast<BinaryConditionalOperator>(Either);
+    const Expr *First = Short ? Short->getCommon() : Either->getTrueExpr();
+    return areOwnPointers({First, Either->getFalseExpr()}, Steps);
+  }
   const auto *Ref = dyn_cast<DeclRefExpr>(Plain);
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   if (!V || !V->getType()->isPointerType())
@@ -194,8 +212,57 @@ bool Locations::isOwnPointer(const Expr *Pointer, unsigned Steps) const {
       Locals ? Locals->Locals.find(V) : decltype(Locals->Locals.find(V))();
   return Locals && Found != Locals->Locals.end() && Steps < MaxOwnSteps &&
          !isa<ParmVarDecl>(V) && !Found->second.escapes() &&
-         Found->second.Values.size() == 1 &&
-         isOwnPointer(Found->second.Values.front(), Steps + 1);
+         areOwnPointers(Found->second.Values, Steps + 1);
+}
+
+/// Do all these pointers lead to what is the running thread's, but those that
+/// lead nowhere?
+bool Locations::areOwnPointers(ArrayRef<const Expr *> Pointers,
+                               unsigned Steps) const {
+  if (Pointers.size() > MaxOwnValues)
+    return false;
+  bool Any = false;
+  for (const Expr *Pointer : Pointers) {
+    if (!Pointer)
+      return false;
+    if (Pointer->isNullPointerConstant(Context,
+                                       Expr::NPC_ValueDependentIsNotNull))
+      continue;
+    if (!isOwnPointer(Pointer, Steps))
+      return false;
+    Any = true;
+  }
+  return Any;
+}
+
+/// Does a function return, on all ways, a pointer or reference to what is the
+/// running thread's: what thread-local storage has, or what is first put there?
+bool Locations::returnsOwnPointer(const FunctionDecl &F) const {
+  const FunctionDecl *Defined = nullptr;
+  QualType Result = F.getReturnType();
+  if (!Known || Within >= MaxAccessors || F.isInStdNamespace() ||
+      !(Result->isPointerType() || Result->isReferenceType()) ||
+      !F.hasBody(Defined))
+    return false;
+  auto [Slot, IsNew] = Known->ReturnsOwn.try_emplace(Defined, false);
+  if (!IsNew)
+    return Slot->second;
+  const Stmt *Body = Defined->getBody();
+  SmallVector<const Expr *, MaxOwnValues> Values;
+  collectReturned(Body, Values);
+  for (const Expr *&Value : Values)
+    if (const auto *Of =
+            Value ? dyn_cast<UnaryOperator>(Value->IgnoreParenCasts())
+                  : nullptr;
+        Of && Of->getOpcode() == UO_Deref && Result->isReferenceType())
+      Value = Of->getSubExpr();
+  Scan Seen;
+  Seen.add(Body);
+  Locations Inside(Context, Defined, &Seen, Known);
+  Inside.Within = Within + 1;
+  bool Owns = Inside.areOwnPointers(Values, 0);
+  Known->ReturnsOwn[Defined] = Owns;
+  return Owns;
 }
 
 /// Is it the number of a thread's record, which the function was given or is a

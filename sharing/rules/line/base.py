@@ -128,7 +128,18 @@ def can_collide(a: Actor, b: Actor, ctx: Context) -> bool:
         # Threads of two kinds that are given numbers use the two ends of one element: a queue's, a connection's.
         told = all(x.told for x in a.accesses + b.accesses if x.weight and not x.cold)
         return told and not a.mask() & b.mask() and ctx.concurrent(a.mask(writers=True), b.mask())
-    return ctx.concurrent(a.mask(writers=True), b.mask())
+    if a.owner != b.owner:
+        return ctx.concurrent(a.mask(writers=True), b.mask())
+    # What each thread does to its own element meets nothing but what others do to any.
+    return ctx.concurrent(_of_any(a.writers), b.mask()) or ctx.concurrent(a.mask(writers=True), _of_any(b.accesses))
+
+
+def _of_any(accesses: Iterable[Access]) -> int:
+    """Whose threads use elements that need not be their own."""
+    mask = 0
+    for access in accesses:
+        mask |= 0 if access.own else access.mask
+    return mask
 
 
 def by_threads(actor: Actor, ctx: Context, *, reading: bool = False) -> bool:
