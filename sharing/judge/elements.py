@@ -1,7 +1,8 @@
 """Elements of threads that are lines long: the end of one and the beginning of the next are on one line.
 
-Owns which elements of an array are judged so, and where the next one begins.  Elements below a line are a rule's on
-lines (``rules.line.thread_slots``), which sees one element: this needs two.
+Owns which elements of an array are judged so, and where the next one begins: those that are threads' own, and those
+with a lock each, which are locked apart in order to be used apart.  Elements below a line are a rule's on lines
+(``rules.line.thread_slots``), which sees one element: this needs two.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharing.basics.positions import steps_lost
+from sharing.judge import numbers
 from sharing.judge.passes import Profiled
 from sharing.judge.severitylimit import limited
 from sharing.model.arrays import among
@@ -26,17 +28,20 @@ from sharing.rules.line.thread_slots import RULE
 from sharing.rules.meeting import said_at_most
 
 MOST = Severity.MEDIUM  # how many of them threads use is not known
+MOST_OF_MANY = Severity.LOW  # of many elements with a lock two threads seldom take neighbours at one time
 
 _WRITES = (AccessKind.STORE, AccessKind.RMW)
 
 
 class _Array(NamedTuple):
-    """The variable of this row: elements of ``size`` bytes, of which threads change their own."""
+    """The variable of this row: elements of ``size`` bytes, of which threads change their own, or ``locked`` ones."""
 
     row: int
     begin: int
     size: int
     borders: tuple[int, ...]  # bytes of a line before a place where one ends and the next begins, each that is known
+    locked: bool = False  # each with a lock of its own
+    most: Severity = MOST
 
 
 class _Met(NamedTuple):
@@ -68,17 +73,26 @@ def _order(met: _Met, ctx: Context) -> tuple[int, int, int, float]:
 def _arrays(profiled: Profiled, line_size: int) -> Iterator[_Array]:
     image, accesses = profiled.passes.image, profiled.passes.accesses
     sites = accesses.sites
-    own = (sites["flags"] & (SiteFlag.OWN | SiteFlag.INDEXED)) == SiteFlag.OWN | SiteFlag.INDEXED
-    own &= (sites["stride"] >= line_size) & (accesses.mask != 0) & (accesses.variable >= 0)
-    own &= among(sites["kind"], _WRITES)
-    for row in np.unique(accesses.variable[own]).tolist():
-        sizes = set(sites["stride"][own & (accesses.variable == row)].tolist())
-        size = sizes.pop()
-        if sizes or element_size(image, row) != size:
-            continue
-        borders = _borders(image, row, size, line_size)
-        if any(borders):
-            yield _Array(row, int(image.variables["address"][row]), size, borders)
+    used = (sites["flags"] & SiteFlag.INDEXED != 0) & (accesses.mask != 0) & (accesses.variable >= 0)
+    own = used & (sites["flags"] & SiteFlag.OWN != 0) & (sites["stride"] >= line_size) & among(sites["kind"], _WRITES)
+    locked = used & (accesses.lock >= 0) & ~accesses.cold & ~among(accesses.variable, accesses.variable[own])
+    for chosen in (own, locked):
+        for row in np.unique(accesses.variable[chosen]).tolist():
+            sizes = set(sites["stride"][chosen & (accesses.variable == row)].tolist())
+            size = sizes.pop()
+            if sizes or element_size(image, row) != size:
+                continue
+            borders = _borders(image, row, size, line_size)
+            if any(borders) and chosen is own:
+                yield _Array(row, int(image.variables["address"][row]), size, borders)
+            elif any(borders) and size % line_size and (size > line_size or _is_allocated(image, row)):
+                few = not _is_allocated(image, row) and len(borders) < numbers.FEW_LOCKED
+                most = MOST if few else MOST_OF_MANY
+                yield _Array(row, int(image.variables["address"][row]), size, borders, locked=True, most=most)
+
+
+def _is_allocated(image: Image, row: int) -> bool:
+    return int(image.variables["section"][row]) in image.phases
 
 
 def element_size(image: Image, row: int) -> int:
@@ -104,9 +118,9 @@ def _meetings(actors: Iterable[Actor], array: _Array, ctx: Context) -> Iterator[
     used = [a for a in actors if a.heat is not Heat.COLD and a.kind not in COMPANIONS]
     for end in used:
         for begin in used:
-            if end is begin or not ctx.concurrent(end.mask(writers=True), begin.mask()):
+            if (end is begin and not array.locked) or not ctx.concurrent(end.mask(writers=True), begin.mask()):
                 continue
-            if not (_is_changed(end, array.size) or _is_changed(begin, array.size)) or _under_one_lock(end, begin):
+            if not (_is_changed(end, array) or _is_changed(begin, array)) or _under_one_lock(end, begin):
                 continue
             borders = [at for at in array.borders if _on_line(end, begin, array, at, ctx.line_size)]
             if not borders:
@@ -115,13 +129,14 @@ def _meetings(actors: Iterable[Actor], array: _Array, ctx: Context) -> Iterator[
             severity = max(
                 (grade(a.write_heat, b.heat) for a, b in ((end, begin), (begin, end))), key=lambda one: one.rank
             )
-            severity = min(severity, MOST, key=lambda one: one.rank).lowered(steps_lost(share))
+            severity = min(severity, array.most, key=lambda one: one.rank).lowered(steps_lost(share))
             yield _Met(severity, max(pair_score(end, begin), pair_score(begin, end)), end, begin, share, borders[0])
 
 
-def _is_changed(actor: Actor, size: int) -> bool:
-    """By threads, each in an element of its own."""
-    return any(a.own and a.stride == size and a.weight > 0 and not a.cold for a in actor.writers)
+def _is_changed(actor: Actor, array: _Array) -> bool:
+    """By threads, each in an element of its own, or in one that it chose."""
+    of_elements = (a for a in actor.writers if a.stride == array.size and a.weight > 0 and not a.cold)
+    return any(a.own or array.locked for a in of_elements)
 
 
 def _under_one_lock(end: Actor, begin: Actor) -> bool:
@@ -142,7 +157,8 @@ def _draft(met: _Met, array: _Array, ctx: Context) -> Draft:
     address = array.begin + at * array.size - met.border
     line = LineProfile(address, ctx.line_size, (end, begin), (), "" if known else "a line")
     each = -(-array.size // ctx.line_size) * ctx.line_size
-    changed = met.end if _is_changed(met.end, array.size) else met.next
+    changed = met.end if _is_changed(met.end, array) else met.next
+    apart = "with a lock each" if array.locked else f"of which each thread changes its own ({who(changed.writers)})"
     share = f"; they do so at {met.share:.0%} of the places where one ends" if met.share < 1 else ""
     return Draft(
         rule=RULE.id,
@@ -152,10 +168,9 @@ def _draft(met: _Met, array: _Array, ctx: Context) -> Draft:
         actors=(end, begin),
         separate=(),
         message=(
-            f"{array.size} bytes are an element of {met.end.owner}, of which each thread changes its own "
-            f"({who(changed.writers)}): {describe(end)} at the end of one and {describe(begin)} at the beginning of "
-            f"the next share a line{share}: align the type of the elements to {ctx.line_size} bytes, which rounds it "
-            f"up to {each}"
+            f"{array.size} bytes are an element of {met.end.owner}, {apart}: {describe(end)} at the end of one and "
+            f"{describe(begin)} at the beginning of the next share a line{share}: align the type of the elements to "
+            f"{ctx.line_size} bytes, which rounds it up to {each}"
         ),
         evidence=evidence_of(end, (begin,), ctx),
         score=met.score * met.share,

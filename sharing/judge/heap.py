@@ -30,6 +30,7 @@ from sharing.static.correlate import Accesses
 from sharing.static.handedobjects import Told, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
+from sharing.static.lockedelements import locked_elements
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 
 MOST = Severity.MEDIUM  # who else has the pointer is not known
@@ -111,6 +112,22 @@ def of_records(
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
     drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not apart.have_own(draft)]
     return OnHeap(drafts, joined, any_two)
+
+
+def of_locked_elements(profiled: Profiled, lines: tuple[int, int], reading: Reading) -> OnHeap | None:
+    """Neighbouring elements with a lock each, of arrays behind pointers, by the types of these."""
+    passes = profiled.passes
+    if reading.reached is None:
+        return None
+    image = locked_elements(passes.image, passes.calls, reading.reached, reading.records, passes.knowledge)
+    joined = _passes_on(profiled, image) if image is not None else None
+    if joined is None:
+        return None
+    context = joined.context(*lines)
+    drafts = [
+        dataclasses.replace(draft, evidence=(*draft.evidence, ONE_FOR_ALL)) for draft in elements_meet(joined, context)
+    ]
+    return OnHeap(drafts, joined, context)
 
 
 class _Apart:

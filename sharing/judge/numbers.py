@@ -36,6 +36,11 @@ MIN_EXPECTED: Annotated[
 ] = 5.0
 OWN_ELEMENTS: Annotated[float, About("share of those pairs", Origin.CHOSEN, "that may be there all the same")] = 0.2
 
+# Elements with a lock each (``elements``).
+FEW_LOCKED: Annotated[
+    int, About("elements", Origin.CHOSEN, "of more, two threads take neighbours in less than one of eight turns")
+] = 16
+
 # Lines that wait together (``sampled.waiting``).
 TOGETHER: Annotated[
     float,

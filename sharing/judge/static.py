@@ -16,7 +16,7 @@ from sharing.basics.naming import Demangle
 from sharing.judge import positions
 from sharing.judge.elements import elements_meet
 from sharing.judge.findings import finding_of
-from sharing.judge.heap import OnHeap, Reading, of_records, on_heap, told_by
+from sharing.judge.heap import OnHeap, Reading, of_locked_elements, of_records, on_heap, told_by
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedy import Style
@@ -175,6 +175,7 @@ def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -
     told = told_by(passes)
     found = [on_heap(profiled, rules, lines, reading, told)]
     found.append(of_records(profiled, rules, lines, reading, told, found[0]))
+    found.append(of_locked_elements(profiled, lines, reading))
     findings: list[Finding] = []
     hidden = 0
     for heap in found:

@@ -19,7 +19,8 @@ moves the first element.
 
 Larger elements meet where one ends and the next begins.  In a binary with debug information those are found of arrays
 of records in static storage, or behind a static pointer, where each thread is handed an element as it starts or has its
-number as the index, and where both ends are busy.
+number as the index, and where both ends are busy. So are elements with a lock each that is taken at a computed index,
+behind any pointer whose type says so: these are medium at most where there are few of them in static storage, else low.
 
 An index that comes from thread-local storage, or in source from a function that tells the number of the running
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`,
