@@ -27,7 +27,8 @@ static struct slot table[32], *block;
 static __thread struct slot *mine;
 static int next;
 static volatile int input;
-__attribute__((noinline)) static void use(int n) { BEFORE; mine->count++; mine->bytes += n; }
+FUNCTIONS
+__attribute__((noinline)) static void use(int n) { BEFORE; struct slot *s = SLOT; s->count++; s->bytes += n; }
 static void *work(void *given) {
     BEGIN;
     for (long i = 0; i < 100000000; i++) { int n = input; EACH; use(n); }
@@ -43,6 +44,8 @@ int main(int n, char **v) {
 """
 PLAIN = {
     "MORE": "",
+    "FUNCTIONS": "",
+    "SLOT": "mine",
     "BEFORE": "",
     "BEGIN": "mine = &table[__sync_fetch_and_add(&next, 1) & 31]",
     "EACH": "",
@@ -80,6 +83,33 @@ def test_slots_that_threads_take_at_first_use(tmp_path: Path, built: tuple[str, 
     if built[1] == "-O0":
         pytest.skip("the test and the store are of different functions there")
     assert found(tmp_path, built, BEGIN="", BEFORE=f"if (!mine) {PLAIN['BEGIN']}")
+
+
+CLAIM = """
+__attribute__((noinline)) static struct slot *claim(void) {
+    for (int i = 0; i < 32; i++)
+        if (!__sync_lock_test_and_set(&table[i].bytes, 1)) { mine = &table[i]; break; }
+    return mine;
+}
+__attribute__((noinline)) static struct slot *own(void) { struct slot *m = mine; return m ? m : OTHER; }
+"""
+
+
+def test_slots_that_a_function_returns(tmp_path: Path, built: tuple[str, ...]) -> None:
+    """From the thread's storage, or by one that puts it there."""
+    if built[1] == "-O0":
+        pytest.skip("a claim is not told from what is done at each call there")
+    if built[0] != "gcc":
+        pytest.skip(
+            "the loop over the table is laid out flat there: nothing tells that what is put there is an element"
+        )
+    functions = CLAIM.replace("OTHER", "claim()")
+    assert found(tmp_path, built, BEGIN="", FUNCTIONS=functions, SLOT="own()")
+
+
+def test_not_what_a_function_returns_that_is_another_threads_as_well(tmp_path: Path, built: tuple[str, ...]) -> None:
+    functions = CLAIM.replace("OTHER", "&table[input & 31]")
+    assert not found(tmp_path, built, BEGIN="claim()", FUNCTIONS=functions, SLOT="own()")
 
 
 def test_not_slots_of_whole_lines(tmp_path: Path, built: tuple[str, ...]) -> None:

@@ -39,7 +39,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Current = What;
   Code = Ops;
   Returned = Returns::Nothing;
-  OneResult = 0;
+  OneResult = Value();
   HasResult = false;
   MadeHere = NewObject::Unseen;
   Out = &Tables;
@@ -471,8 +471,11 @@ void FunctionFlow::clobberForCall(const Op &O) {
   }
   if (To.isNumber() && To.isExact() && Known && Known->isOwn(To.Base))
     Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
-  if (uint64_t Address = resultOf(To))
-    Now.Regs[std::countr_zero(C.Result)] = Value::address(Address, 0);
+  if (Value Same = resultOf(To); Same.Kind != ValueKind::Unknown) {
+    bool IsWord = Same.Kind == ValueKind::Pointee;
+    Same.Origin = IsWord ? uint32_t(&O - Code.data()) + 1 : 0;
+    Now.Regs[std::countr_zero(C.Result)] = Same;
+  }
   if (makesObject(To)) {
     Now.Regs[std::countr_zero(C.Result)] =
         Value::pointee(O.Ip, uint32_t(&O - Code.data()) + 1);

@@ -52,8 +52,9 @@ struct Piece {
 /// Functions that are known by what they return.
 struct KnownResults {
   std::vector<uint64_t> Own; ///< what is the running thread's; sorted
-  /// Functions with the address that each returns every time, sorted.
-  std::vector<std::pair<uint64_t, uint64_t>> Addresses;
+  /// Functions with what each returns every time, sorted: the address of data,
+  /// or the pointer that a word of the thread's storage has.
+  std::vector<std::pair<uint64_t, Value>> Same;
   /// Functions that return what an allocator made for them; sorted.
   std::vector<uint64_t> New;
 
@@ -63,11 +64,11 @@ struct KnownResults {
   bool isOwn(uint64_t Function) const {
     return std::ranges::binary_search(Own, Function);
   }
-  /// 0: not known.
-  uint64_t addressFrom(uint64_t Function) const {
-    auto It = std::ranges::lower_bound(Addresses, Function, {},
-                                       &std::pair<uint64_t, uint64_t>::first);
-    return It != Addresses.end() && It->first == Function ? It->second : 0;
+  /// Unknown: not always the same.
+  Value sameFrom(uint64_t Function) const {
+    auto It = std::ranges::lower_bound(Same, Function, {},
+                                       &std::pair<uint64_t, Value>::first);
+    return It != Same.end() && It->first == Function ? It->second : Value();
   }
 };
 
@@ -80,9 +81,9 @@ public:
   void run(const Piece &What, std::span<const Op> Ops, Tables &Out);
   /// After run: is what the function returns the running thread's?
   bool returnsOwn() const { return Returned == Returns::Own; }
-  /// After run: the data whose address the function returns, whichever way it
-  /// went; 0: none, or not always the same.
-  uint64_t returnsAddress() const { return OneResult; }
+  /// After run: what the function returns, whichever way it went, as of
+  /// KnownResults::Same.
+  Value returnsSame() const { return OneResult; }
   /// After run: does the function return a new object each time, or nothing?
   bool returnsNew() const { return MadeHere == NewObject::Always; }
   /// Of which functions that is known.
@@ -127,7 +128,7 @@ private:
   const KnownResults *Known = nullptr;
   enum class Returns : uint8_t { Nothing, Own, Other };
   Returns Returned = Returns::Nothing; ///< by all returns that were walked
-  uint64_t OneResult = 0;              ///< the address that all of them return
+  Value OneResult;                     ///< what all of them return
   bool HasResult = false;              ///< one way out was seen
   enum class NewObject : uint8_t { Unseen, Always, Other };
   NewObject MadeHere = NewObject::Unseen; ///< by all returns that were walked
@@ -206,10 +207,10 @@ private:
   void clobberForCall(const Op &O);
   void returned();
   void returnsFrom(const Op &O, uint32_t Index);
-  void returnsOnly(uint64_t Address);
+  void returnsOnly(const Value &Result);
   bool makesObject(const Value &To) const;
   void returnsObject(bool IsNew);
-  uint64_t resultOf(const Value &To) const;
+  Value resultOf(const Value &To) const;
   void expose(const Value &V, int64_t Size);
   bool exposesSpills() const;
 

@@ -17,7 +17,11 @@ void FunctionFlow::returned() {
   Returned = std::max(Returned, Result.IsOwn ? Returns::Own : Returns::Other);
   bool IsData = Result.isNumber() && Result.IsAddress && !Result.IsPage &&
                 Result.isExact() && P.inData(Result.Base);
-  returnsOnly(IsData ? uint64_t(Result.Base) : 0);
+  bool IsWord = Result.isOfThread() && Result.isExact() &&
+                !(Result.Base & HeldOffsetMask);
+  returnsOnly(IsData   ? Value::address(Result.Base, 0)
+              : IsWord ? Result
+                       : Value());
   // Nothing is returned where there was no memory.
   bool IsNothing = Result.isNumber() && Result.isExact() && !Result.Base;
   uint64_t Maker = uint64_t(Result.Base & ~HeldBit) >> HeldOffsetBits;
@@ -53,16 +57,16 @@ void FunctionFlow::returnsFrom(const Op &O, uint32_t Index) {
   }
 }
 
-/// One of the ways out returns the address of data; 0: something else.
-void FunctionFlow::returnsOnly(uint64_t Address) {
-  OneResult = !HasResult || OneResult == Address ? Address : 0;
+/// One of the ways out returns \p Result; unknown: something else.
+void FunctionFlow::returnsOnly(const Value &Result) {
+  OneResult = !HasResult || OneResult.same(Result) ? Result : Value();
   HasResult = true;
 }
 
-/// The address that a call of \p To always returns; 0: not known.
-uint64_t FunctionFlow::resultOf(const Value &To) const {
+/// What a call of \p To always returns; unknown: not the same.
+Value FunctionFlow::resultOf(const Value &To) const {
   bool IsOne = Known && To.isNumber() && To.isExact();
-  return IsOne ? Known->addressFrom(uint64_t(To.Base)) : 0;
+  return IsOne ? Known->sameFrom(uint64_t(To.Base)) : Value();
 }
 
 } // namespace linemate

@@ -24,6 +24,9 @@ constexpr uint64_t BatchBytes = 64 << 10;
 constexpr uint64_t PieceBytes = 128 << 10;
 /// Code bytes of a function that only tells something of the running thread.
 constexpr uint64_t TellingBytes = 96;
+/// Of one that returns the pointer that the thread keeps, and gets it at the
+/// first call.
+constexpr uint64_t KeepingBytes = 192;
 /// Of one that returns the same data each time: what makes the data at the
 /// first call may be inlined in it.
 constexpr uint64_t OneResultBytes = 512;
@@ -79,8 +82,8 @@ public:
 
   /// Of the function that was scanned last.
   bool returnsOwn() const { return !Ops.empty() && Engine.returnsOwn(); }
-  uint64_t returnsAddress() const {
-    return Ops.empty() ? 0 : Engine.returnsAddress();
+  Value returnsSame() const {
+    return Ops.empty() ? Value() : Engine.returnsSame();
   }
   bool returnsNew() const { return !Ops.empty() && Engine.returnsNew(); }
   void useResults(const KnownResults &Of) { Engine.useResults(Of); }
@@ -172,20 +175,20 @@ private:
   /// what it keeps, or always the same data.
   void look(const Function &F) {
     uint64_t Size = F.End - F.Begin;
-    bool MayBeOwn =
-        Size <= TellingBytes && (!A.NamesThread || A.NamesThread(codeOf(F)));
+    bool MayKeep =
+        Size <= KeepingBytes && (!A.NamesThread || A.NamesThread(codeOf(F)));
+    bool MayBeOwn = MayKeep && Size <= TellingBytes;
     auto IsData = [this](uint64_t Address, Naming How) {
       return How == Naming::Page || (How == Naming::Whole && makes(Address)) ||
              (How == Naming::Loaded ? P.slot(Address).has_value()
                                     : P.inData(Address));
     };
-    if (!MayBeOwn && (Size > OneResultBytes || !mayName(F, IsData)))
+    if (!MayKeep && (Size > OneResultBytes || !mayName(F, IsData)))
       return;
     scan(F);
     if (MayBeOwn && W.returnsOwn())
       Found.Own.push_back(F.Begin);
-    if (uint64_t Address = W.returnsAddress())
-      Found.Addresses.emplace_back(F.Begin, Address);
+    note(F);
     if (W.returnsNew())
       Found.New.push_back(F.Begin);
   }
@@ -194,28 +197,36 @@ private:
     return std::ranges::binary_search(P.NewResults, Address);
   }
 
+  void note(const Function &F) {
+    if (Value Same = W.returnsSame(); Same.Kind != ValueKind::Unknown)
+      Found.Same.emplace_back(F.Begin, Same);
+  }
+
+  static bool isSame(const KnownResults &Of, uint64_t Function) {
+    return Of.sameFrom(Function).Kind != ValueKind::Unknown;
+  }
+
   /// Functions that return what one that was found returns.
   void lookThrough() {
     const KnownResults Direct = Found;
-    if (Direct.Addresses.empty() && Direct.New.empty())
+    if (Direct.Same.empty() && Direct.New.empty())
       return;
     W.useResults(Direct);
     auto IsKnown = [&Direct](uint64_t Address, Naming How) {
       return How == Naming::Whole &&
-             (Direct.addressFrom(Address) || Direct.isNew(Address));
+             (isSame(Direct, Address) || Direct.isNew(Address));
     };
     for (const Function &F : P.Functions) {
       if (F.End - F.Begin > WrapperBytes ||
           F.Flags & (StubFunction | GoFunction) || !mayName(F, IsKnown) ||
-          Direct.addressFrom(F.Begin) || Direct.isNew(F.Begin))
+          isSame(Direct, F.Begin) || Direct.isNew(F.Begin))
         continue;
       scan(F);
-      if (uint64_t Address = W.returnsAddress())
-        Found.Addresses.emplace_back(F.Begin, Address);
+      note(F);
       if (W.returnsNew())
         Found.New.push_back(F.Begin);
     }
-    std::ranges::sort(Found.Addresses);
+    std::ranges::sort(Found.Same, {}, &std::pair<uint64_t, Value>::first);
     std::ranges::sort(Found.New);
   }
 

@@ -68,15 +68,22 @@ void simplify(const Plan &P, const Function &F, std::span<const Op> Before,
 
 } // namespace
 
-/// A load relative to fs or gs, with and without a REX prefix.
+/// A load relative to fs or gs, with and without a REX prefix, but of what the
+/// system keeps behind the thread pointer, as the stack protector's value.
 static bool namesThread(std::span<const uint8_t> Code) {
   constexpr uint8_t Fs = 0x64, Gs = 0x65, Rex = 0x40;
+  constexpr uint8_t NoRegister = 0x25; // only a distance follows
   constexpr std::array<uint8_t, 4> Loads = {0x8b, 0x03, 0x63, 0x0f};
   for (size_t I = 0; I + 2 < Code.size(); ++I) {
     if (Code[I] != Fs && Code[I] != Gs)
       continue;
-    uint8_t Opcode = Code[(Code[I + 1] & 0xf0) == Rex ? I + 2 : I + 1];
-    if (std::ranges::count(Loads, Opcode))
+    size_t At = (Code[I + 1] & 0xf0) == Rex ? I + 2 : I + 1;
+    if (!std::ranges::count(Loads, Code[At]))
+      continue;
+    int32_t Distance = 0;
+    if (At + 2 + sizeof Distance < Code.size() && Code[At + 2] == NoRegister)
+      std::memcpy(&Distance, Code.data() + At + 3, sizeof Distance);
+    if (Distance <= 0)
       return true;
   }
   return false;
