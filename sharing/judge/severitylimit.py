@@ -12,9 +12,10 @@ from sharing.model.finding import AT_MOST, OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor
 from sharing.rules.line.base import Context, Draft, Most
-from sharing.rules.meeting import UNKNOWN, limit_of_pair
+from sharing.rules.meeting import ESTIMATED, UNKNOWN, limit_of_pair
 
 ONE_FOR_ALL = "one object stands for all of this type: that threads use one is not certain"
+TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak against it"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 
 # What one object that stands for all of its type bears.  Of a lock there may be many, with few users each.  Debug
@@ -33,12 +34,25 @@ def _limited(draft: Draft, ctx: Context) -> Draft:
     if draft.verdict is Verdict.FRAGILE:
         most, why = _if_they_met(draft, ctx)
     elif draft.verdict in OF_SHARING:
-        most, why = limit(draft.actors, ctx)
+        most, why = _said(draft, ctx)
     else:
         return draft
     if draft.severity.rank <= most.rank:
         return draft
     return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"{most.value} {AT_MOST}{why}"))
+
+
+def _said(draft: Draft, ctx: Context) -> tuple[Severity, str]:
+    """The limit of whom the draft names, by how sure it is itself.
+
+    An estimate is one doubt.  With a second one, that one of two is merely warm, that they are used together or that
+    one is as likely a thread's own, counts confirm nothing; of elements of one array they do.
+    """
+    most, why = limit(draft.actors, ctx)
+    of_two = len({actor.span for actor in draft.actors[:2]}) > 1
+    if why == ESTIMATED and of_two and draft.severity is Severity.LOW:
+        return Severity.NOTE, TWO_DOUBTS
+    return most, why
 
 
 def _if_they_met(draft: Draft, ctx: Context) -> tuple[Severity, str]:

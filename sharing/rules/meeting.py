@@ -19,7 +19,9 @@ CALLERS = "how often callers of this library come here is not known: one of the 
 STARTED = "this thread meets only another one like it, and callers of this library know whether one is started"
 SELDOM_CALLED = "callers of this library would not do both often enough to matter if one were ten times less"
 LOCAL = "one of the two is busy in a loop of its own thread alone, and not among the busiest of the program"
+LOCAL_GUESS = f"{LOCAL}, and that two threads do both often is an estimate"
 PACED = "one of the two is used once in a round in which its thread waits for another thread"
+LOCAL_PACED = f"{LOCAL}, and {PACED}"
 CHOSEN = "the lock is taken only on a way of which nothing says that a round takes it more often than another"
 PACED_GUESS = f"{PACED}, and that the other one is used often is an estimate"
 LIBRARY = "both belong to the standard library"
@@ -48,14 +50,16 @@ def said_at_most(severity: Severity, a: Actor, b: Actor, ctx: Context) -> int:
 
 def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     """Both sides sure on threads that run at one time: no limit, but medium of what they do once each time that they
-    wait for each other, unless both are atomics, which count what is handed over.  One sure and both often: medium, low
-    where the sure one is done once each time that its thread waits, as often as it is woken.
+    wait for each other, unless both are atomics, which count what is handed over.  One sure and both often: medium,
+    unless the sure one is done once each time that its thread waits, as often as it is woken.
 
     Low is what both do far more often than would matter, by estimate, and what only the loop of its own thread makes
-    busy, however sure that is.  So is a library's own data, unless a thread's own loop uses it.  Atomics are made for
-    several threads: both are medium so, and where both are far by estimate.  Callers of a library are not known: what
-    they do is low at most, and only where both are far.  Estimates are off by a factor of ten as often as not: of what
-    else matters only without that, or is sure on one side and perhaps so on the other, counts confirm nothing.
+    busy, where both are sure and oftener than threads wait: with a second doubt counts confirm nothing.  So is a
+    library's own data, unless a thread's own loop uses it.  A lock that a round takes on one of two ways is no more
+    often taken than one of which an estimate says so.  Atomics are made for several threads: both are medium so, and
+    where both are far by estimate.  Callers of a library are not known: what they do is low at most, and only where
+    both are far.  Estimates are off by a factor of ten as often as not: of what else matters only without that, or is
+    sure on one side and perhaps so on the other, or once in a round in which its thread waits, counts confirm nothing.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
@@ -68,19 +72,21 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         if not surely_meet_others(writer, user, ctx):
             return Severity.LOW, STARTED
         if local:
-            return most
+            return most if atomic or meet_unpaced(writer, user, ctx) else (Severity.NOTE, LOCAL_PACED)
         if writer.is_lock and not ctx.concurrent(wrote.sure_writes & ~wrote.chosen_writes, used.sure_uses):
-            return Severity.MEDIUM, CHOSEN
+            return Severity.LOW, CHOSEN
         often = atomic or meet_unpaced(writer, user, ctx)
         return (Severity.CRITICAL, "") if often else (Severity.MEDIUM, PACED)
     if writer.of_library or user.of_library:
         most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
-        return most if atomic or _one_unpaced(wrote, used, seen, ctx) else (Severity.LOW, PACED_GUESS)
+        if local:
+            return Severity.NOTE, LOCAL_GUESS
+        return most if atomic or _one_unpaced(wrote, used, seen, ctx) else (Severity.NOTE, PACED_GUESS)
     if not ctx.thread_mask and ctx.concurrent(wrote.writes & seen, used.uses & seen):
         return Severity.MEDIUM, UNKNOWN
-    if ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
+    if not local and ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
         return most if atomic else (Severity.LOW, GUESSED)
     far_writes, far_uses = wrote.far_writes | wrote.sure_writes, used.far_uses | used.sure_uses
     if ctx.concurrent(far_writes & ~seen, far_uses) or ctx.concurrent(far_writes, far_uses & ~seen):

@@ -35,6 +35,7 @@ MAYBE_OTHER = FrequentUse(maybe_writes=OTHER, maybe_uses=OTHER)
 FAR_ONE = FrequentUse(ONE, ONE, far_writes=ONE, far_uses=ONE)
 FAR_OTHER = FrequentUse(OTHER, OTHER, far_writes=OTHER, far_uses=OTHER)
 RAISED = dataclasses.replace(actor(SURE_OTHER), raised=True)
+RAISED_FAR = dataclasses.replace(actor(FAR_OTHER), raised=True)
 OF_LIBRARY = dataclasses.replace(actor(SURE_OTHER), of_library=True)
 LIBRARY_PERHAPS = dataclasses.replace(actor(FAR_OTHER), of_library=True)
 
@@ -65,7 +66,9 @@ PACED_AND_SURE = actor(FrequentUse(BOTH, BOTH, BOTH, BOTH, paced_writes=OTHER, p
             atomic(actor(SURE_ONE)), atomic(PACED_OTHER), Severity.CRITICAL, id="atomics that count what is handed over"
         ),
         pytest.param(atomic(actor(SURE_ONE)), PACED_OTHER, Severity.MEDIUM, id="and one of them plain"),
-        pytest.param(actor(OFTEN_ONE), PACED_OTHER, Severity.LOW, id="one less sure, one once each time that it waits"),
+        pytest.param(
+            actor(OFTEN_ONE), PACED_OTHER, Severity.NOTE, id="one less sure, one once each time that it waits"
+        ),
         pytest.param(
             atomic(actor(OFTEN_ONE)), atomic(PACED_OTHER), Severity.MEDIUM, id="and both atomics, one of them less sure"
         ),
@@ -73,7 +76,17 @@ PACED_AND_SURE = actor(FrequentUse(BOTH, BOTH, BOTH, BOTH, paced_writes=OTHER, p
             actor(OFTEN_ONE), PACED_AND_SURE, Severity.MEDIUM, id="one less sure, and a third thread that never waits"
         ),
         pytest.param(actor(SURE_ONE), RAISED, Severity.LOW, id="one of them busy in its own loop only"),
-        pytest.param(actor(FrequentUse(ONE, ONE)), RAISED, Severity.LOW, id="and the other one less sure"),
+        pytest.param(actor(FrequentUse(ONE, ONE)), RAISED, Severity.NOTE, id="and the other one less sure"),
+        pytest.param(
+            PACED_OTHER, dataclasses.replace(actor(SURE_ONE), raised=True), Severity.NOTE, id="and the other one waits"
+        ),
+        pytest.param(actor(FAR_ONE), RAISED_FAR, Severity.NOTE, id="and neither of them sure, both far"),
+        pytest.param(
+            atomic(actor(OFTEN_ONE)),
+            atomic(RAISED),
+            Severity.NOTE,
+            id="one in its own loop only, one less sure, atomics",
+        ),
         pytest.param(
             actor(FrequentUse(ONE, ONE)), actor(FrequentUse(OTHER, OTHER)), Severity.NOTE, id="neither of them sure"
         ),
@@ -111,6 +124,14 @@ PACED_AND_SURE = actor(FrequentUse(BOTH, BOTH, BOTH, BOTH, paced_writes=OTHER, p
 def test_limit(first: Actor, second: Actor, most: Severity) -> None:
     assert limit((first, second), CONTEXT)[0] is most
     assert limit((second, first), CONTEXT)[0] is most
+
+
+def test_a_lock_that_a_round_takes_on_one_of_two_ways_is_low_beside_what_is_read() -> None:
+    taken = dataclasses.replace(actor(SURE_ONE), role=Role.LOCK)
+    chosen = dataclasses.replace(actor(FrequentUse(ONE, ONE, ONE, ONE, chosen_writes=ONE)), role=Role.LOCK)
+    read = actor(FrequentUse(uses=OTHER, sure_uses=OTHER))
+    assert limit((taken, read), CONTEXT)[0] is Severity.CRITICAL
+    assert limit((chosen, read), CONTEXT)[0] is Severity.LOW
 
 
 def test_one_actor_is_met_by_itself_on_another_thread() -> None:
@@ -217,3 +238,27 @@ def test_safe_by_luck_is_a_warning_where_threads_would_often_meet(
     pair = (actor(often, by=MANY), actor(often, by=MANY))
     draft = Draft("safe-by-luck", Severity.LOW, Verdict.FRAGILE, LineProfile(0, 64, pair), pair, pair, "", (), 1.0)
     assert limited([draft], context)[0].severity is said
+
+
+ELEMENTS = actor(FrequentUse(MANY | ONE, MANY | ONE, 0, MANY | ONE))
+NEIGHBOUR = dataclasses.replace(actor(OFTEN_OTHER), span=(8, 16))
+
+
+@pytest.mark.parametrize(
+    ("actors", "drafted", "said"),
+    [
+        pytest.param((actor(SURE_ONE), NEIGHBOUR), Severity.LOW, Severity.NOTE, id="an estimate, and one merely warm"),
+        pytest.param((actor(SURE_ONE), NEIGHBOUR), Severity.MEDIUM, Severity.MEDIUM, id="an estimate alone"),
+        pytest.param((ELEMENTS,), Severity.LOW, Severity.LOW, id="an estimate of elements of one array"),
+        pytest.param(
+            (actor(SURE_ONE), dataclasses.replace(NEIGHBOUR, often=SURE_OTHER)),
+            Severity.LOW,
+            Severity.LOW,
+            id="both sure",
+        ),
+    ],
+)
+def test_an_estimate_of_two_bears_no_second_doubt(actors: tuple[Actor, ...], drafted: Severity, said: Severity) -> None:
+    line = LineProfile(0, 64, actors)
+    draft = Draft("hot-lock-shares-line", drafted, Verdict.FALSE_SHARING, line, actors, actors, "", (), 1.0)
+    assert limited([draft], CONTEXT)[0].severity is said
