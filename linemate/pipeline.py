@@ -90,10 +90,12 @@ def check_program(program: Program, options: CheckOptions) -> Report:
 
     1. each executable as an image; 2. the rules of lines; 3. the rules of declarations.
     """
+    from sharing.judge.declarations import said_once
+
     knowledge = vocabulary(options.project)
     out = _Collected(counts=dict(program.counts), notes=list(program.notes))
     judged = _judge_executables(program, options, knowledge, out)
-    out.findings += _on_declarations(program, options, knowledge, judged, out.findings)
+    out.findings = said_once(out.findings + _on_declarations(program, options, knowledge, judged, out.findings))
     out.counts["executables_with_threads"] = len(out.targets)
     out.incomplete |= bool(program.failed) or any(u.errors for u in program.units)
     return out.report("check", options)
@@ -113,6 +115,11 @@ class _Executables(msgspec.Struct):
     def changed_by_threads(self, identity: str, offset: int) -> bool:
         """Do several threads of any of them write a byte of a variable?"""
         return any(r.changed_by_threads(at[identity], offset) for at, r in self.judged if identity in at)
+
+    def idle(self, identity: str, size: int) -> bool:
+        """Is a variable seldom used while threads run, or by one alone, in each of them that has it?"""
+        having = [r.idle(at[identity], size) for at, r in self.judged if identity in at]
+        return bool(having) and all(having)
 
     def changed_at_once(self, identity: str, offset: int) -> bool:
         """Do threads of any of them, main among them, write a byte of objects of their own at the same time?"""
@@ -173,6 +180,7 @@ def _on_declarations(
     context = dataclasses.replace(
         context,
         heat=executables.heat,
+        idle=executables.idle,
         changed_by_threads=executables.changed_by_threads,
         changed_at_once=executables.changed_at_once,
         often=executables.often,

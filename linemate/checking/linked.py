@@ -21,6 +21,7 @@ from linemate.options import AuditOptions, CheckOptions
 from reports.fingerprint import PAIR, fingerprint
 from sharing.explain.same import loaded_digest
 from sharing.model.finding import Evidence, Finding, Report, Severity
+from sharing.rules.line.table import OF_WHOLE_ARRAYS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +39,7 @@ def check_built(program: Program, options: CheckOptions) -> Report:
     Raises LinemateError where the linked program cannot be audited.
     """
     from linemate.pipeline import check_program
+    from sharing.judge.declarations import said_once
 
     if not options.binary:
         return check_program(program, options)
@@ -53,7 +55,7 @@ def check_built(program: Program, options: CheckOptions) -> Report:
         assume_threads=options.assume_threads,
     )
     code = _audited(_Asked(f"{wanted} {stamp(options.binary)}", wanted)).findings
-    findings = declared(joined(report.findings, code), report.findings, program)
+    findings = said_once(declared(joined(report.findings, code), report.findings, program))
     shown = [finding for finding in findings if finding.severity.rank >= options.min_severity.rank]
     return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
 
@@ -158,8 +160,10 @@ def _with_code(finding: Finding, code: Finding | None) -> Finding:
 
 
 def _about_the_same(one: Finding, other: Finding) -> bool:
-    """On one line, the same pair, or by the same rule one thing with the same other or with another."""
+    """On one line, the same pair, or by the same rule one thing with the same other or with another, or one array."""
     if one.line.address != other.line.address:
         return False
+    if one.rule == other.rule and one.rule in OF_WHOLE_ARRAYS:
+        return one.participants[0].array == other.participants[0].array
     sides = [{who.full_name for who in finding.participants[:PAIR]} for finding in (one, other)]
     return sides[0] == sides[1] or (one.rule == other.rule and not sides[0].isdisjoint(sides[1]))

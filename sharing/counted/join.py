@@ -5,7 +5,6 @@ Owns which of them speak of the same thing, and what counts do to a finding that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -16,9 +15,7 @@ from sharing.counted.shareduse import NamedSpan, busy, limit_of, shared_use
 from sharing.counted.weigh import Weighed
 from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, Finding, Severity
 from sharing.model.plural import count
-from sharing.rules import LINE_RULES
-
-_OF_WHOLE_ARRAYS = frozenset(rule.id for rule in LINE_RULES if rule.per_object == 1)
+from sharing.rules.line.table import OF_WHOLE_ARRAYS
 
 
 def join(
@@ -57,20 +54,14 @@ def _same(static: Finding, counted: Finding) -> bool:
         return False
     if (static.verdict in OF_SHARING) != (counted.verdict in OF_SHARING):
         return False
-    if static.rule == counted.rule and static.rule in _OF_WHOLE_ARRAYS:
-        return _array(static) == _array(counted)
+    if static.rule == counted.rule and static.rule in OF_WHOLE_ARRAYS:
+        return static.participants[0].array == counted.participants[0].array
     mine, theirs = _names(static), _names(counted)
     return len(mine & theirs) >= min(2, len(mine), len(theirs))
 
 
 def _names(finding: Finding) -> set[str]:
     return {p.full_name for p in finding.participants}
-
-
-def _array(finding: Finding) -> str:
-    """The array that its participant is a part of: ``server.slots`` of ``server.slots[0].hits``."""
-    one = finding.participants[0]
-    return ".".join((one.name, re.split(r"[\[+]", one.member)[0]))
 
 
 def _checked(finding: Finding, weighed: Weighed) -> Finding:

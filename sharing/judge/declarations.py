@@ -67,6 +67,30 @@ def run_source_rules(
     return list(findings.values())
 
 
+def said_once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without those on lines of which a declaration's says the same, as severe or more, of one variable.
+
+    The declaration's names the cause.  A milder one of it goes: ``run_source_rules`` leaves it out from the start.
+    """
+    said_by = {rule.id: rule.said_by for rule in DECLARATION_RULES if rule.said_by}
+    causes = [f for f in findings if f.rule in said_by]
+
+    def is_same(one: Finding, cause: Finding) -> bool:
+        mine, whole = one.participants[0], cause.participants[0]
+        return (
+            one.rule in said_by[cause.rule]
+            and one.verdict is cause.verdict
+            and (mine.identity == whole.identity if mine.identity else mine.name == whole.name)
+        )
+
+    def is_said(one: Finding) -> bool:
+        if one.rule in said_by:
+            return any(is_same(f, one) and f.severity.rank > one.severity.rank for f in findings)
+        return any(is_same(one, cause) and cause.severity.rank >= one.severity.rank for cause in causes)
+
+    return [one for one in findings if not is_said(one)]
+
+
 def _element_type(type_: str) -> str:
     """The type that an array is made of, as it is written; "" of what is no array."""
     inner, bracket, _ = type_.partition("[")

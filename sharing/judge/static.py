@@ -7,6 +7,7 @@ Owns the choice of lines and the order of the stages.  The passes before are ``p
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -87,6 +88,14 @@ class Judgement:
         return ctx is not None and any(
             a.writers and not a.write_guards and by_threads(a, ctx) for a in self.actors(address + offset, 1)
         )
+
+    def idle(self, address: int, size: int) -> bool:
+        """Is an object seldom used while threads run, or by one of them alone?  Hardly anybody meets it then."""
+        ctx, actors = self.context, self.actors(address, size)
+        if ctx is None:
+            return False
+        mask = functools.reduce(operator.or_, (a.mask(writers=False) for a in actors), 0)
+        return all(a.heat is Heat.COLD for a in actors) or not ctx.concurrent(mask, mask)
 
     def changed_at_once(self, address: int, offset: int) -> bool:
         """The same where it is known that each thread has an object of its own, so that main may have one as well."""

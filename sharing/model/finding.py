@@ -6,6 +6,7 @@ JSON report can be read back and rendered again.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 import msgspec
@@ -116,6 +117,11 @@ class Participant(msgspec.Struct, frozen=True):
         if not self.member:
             return self.name
         return f"{self.name}{self.member}" if self.member[0] in "[+" else f"{self.name}.{self.member}"
+
+    @property
+    def array(self) -> str:
+        """The array that it is a part of: ``server.slots`` of ``server.slots[0].hits``."""
+        return ".".join((self.name, re.split(r"[\[+]", self.member)[0])).rstrip(".")
 
 
 class Evidence(msgspec.Struct, frozen=True):

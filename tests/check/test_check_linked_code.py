@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from linemate.checking.linked import joined
+from sharing.judge.declarations import said_once
 from sharing.model.finding import Confidence, Finding, LineRef, Participant, Severity, Verdict
 from tests.check.repositories import Project, need_analyzer
 
@@ -179,3 +180,39 @@ def test_two_pairs_are_said_twice() -> None:
     assert joined((source,), (code,)) == [source, code]
     elsewhere = finding(B, Severity.HIGH, "a", "b", at="0x80")
     assert joined((source,), (elsewhere,)) == [source, elsewhere]
+
+
+def array(rule: str, severity: Severity, *who: str, at: str = "0x40") -> Finding:
+    return msgspec.structs.replace(
+        finding(f"{rule}-{len(who[0]):010x}", severity, *who, rule=rule, at=at),
+        participants=tuple(Participant(one, at, 8, ((0, 8),), "array", "", member=inside) for one, _, inside in
+                           (name.partition("|") for name in who)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slots", "aligned", "left"),
+    [
+        (Severity.LOW, Severity.HIGH, ["array-aligned-not-element"]),
+        (Severity.HIGH, Severity.HIGH, ["array-aligned-not-element"]),
+        (Severity.HIGH, Severity.MEDIUM, ["packed-thread-slots"]),
+    ],
+)
+def test_an_array_is_said_once(slots: Severity, aligned: Severity, left: list[str]) -> None:
+    on_line = array("packed-thread-slots", slots, "stats|[0].hits")
+    cause = array("array-aligned-not-element", aligned, "stats", at="0x0")
+    assert [one.rule for one in said_once([on_line, cause])] == left
+    for other in (
+        array("packed-thread-slots", slots, "slots|[0].hits"),
+        array("two-locks-one-line", slots, "stats|[0].lock"),
+    ):
+        assert said_once([other, cause]) == [other, cause]
+
+
+def test_an_array_whose_members_code_alone_names_is_one_array() -> None:
+    source = array("packed-thread-slots", Severity.LOW, "stats|[0].hits")
+    code = array("packed-thread-slots", Severity.HIGH, "stats")
+    assert joined((source,), (code,)) == [code]
+    apart = array("packed-thread-slots", Severity.HIGH, "server|slots[0].hits")
+    mine = array("packed-thread-slots", Severity.LOW, "server|others[0].hits")
+    assert joined((mine,), (apart,)) == [apart, mine]

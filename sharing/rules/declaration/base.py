@@ -26,6 +26,11 @@ def no_heat(name: str, offset: int) -> Heat:
     return Heat.COLD
 
 
+def never_idle(name: str, size: int) -> bool:
+    """No variable is known to be left alone."""
+    return False
+
+
 def no_threads(name: str, offset: int) -> bool:
     """No thread is known to change a variable or record."""
     return False
@@ -41,9 +46,10 @@ class SourceContext:
     """What rules may know besides the program.
 
     ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record
-    (by key), ``changed_by_threads`` whether threads of which several run at once write it under no lock,
-    ``changed_at_once`` whether any threads do, main as well, ``often`` whether such threads run a function (by symbol)
-    often.  ``macro`` is the project's own alignment macro, "" none.
+    (by key), ``idle`` whether a variable of so many bytes is seldom used or by one thread alone,
+    ``changed_by_threads`` whether threads of which several run at once write it under no lock, ``changed_at_once``
+    whether any threads do, main as well, ``often`` whether such threads run a function (by symbol) often.  ``macro`` is
+    the project's own alignment macro, "" none.
     """
 
     line_size: int
@@ -51,6 +57,7 @@ class SourceContext:
     knowledge: Knowledge
     uses: Uses
     heat: Callable[[str, int], Heat] = no_heat
+    idle: Callable[[str, int], bool] = never_idle
     changed_by_threads: Callable[[str, int], bool] = no_threads
     changed_at_once: Callable[[str, int], bool] = no_threads
     often: Callable[[str], bool] = seldom

@@ -5,7 +5,8 @@ not fill its last line.
 
 Why is this bad?  Alignment decides where an object starts and says nothing about what follows.  A 40-byte lock aligned
 to 64 leaves 24 bytes that the linker hands to whatever comes next: today nothing, after the next edit a hot counter.
-Where a layout shows that something busy lies there already, `aligned-without-padding` says so instead.
+Where a layout shows that something busy lies there already, `aligned-without-padding` says so instead.  It is a note of
+what is seldom used or by one thread alone: nobody waits for its line yet.
 
 Example:
 
@@ -76,7 +77,7 @@ def _draft(
     spoken = language(program, defined.unit)
     cost = rounded(facts.size, ctx.line_size) - facts.size
     heat = ctx.heat(facts.identity, 0)
-    hot = heat is Heat.HOT or bool(kind and uses)
+    hot = (heat is Heat.HOT or bool(kind and uses)) and not ctx.idle(facts.identity, facts.size)
     name = facts.name.rpartition("::")[2]
     storage = "static" if facts.bits & VariableBits.INTERNAL else ""
     return SourceDraft(

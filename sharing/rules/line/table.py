@@ -31,3 +31,6 @@ LINE_RULES: tuple[LineRule, ...] = (
     adjacent_pair.RULE,
     fragile.RULE,
 )
+
+# What they say of an array is of all of it: which member of its elements they name is the one that is used most.
+OF_WHOLE_ARRAYS = frozenset(rule.id for rule in LINE_RULES if rule.per_object == 1)
