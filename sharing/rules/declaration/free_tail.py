@@ -54,7 +54,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         writers = tuple(u for u in uses if u.writes)
         if not kind and (not writers or _is_table(facts)):
             continue  # aligned for vector instructions or as a read-only table
-        yield _draft(program, ctx, defined, kind, writers or uses, tail)
+        yield _draft(program, ctx, defined, kind, uses if kind else writers, tail)
 
 
 def _writable(facts: VariableFacts) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sharing.basics.naming import with_kind
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count, named
-from sharing.model.profile import Access, Actor, Heat, LineProfile, Role, Spot
+from sharing.model.profile import Access, Actor, Heat, LineProfile, Range, Role, Spot
 from sharing.rules import numbers
 from sharing.rules.row import Rule
 
@@ -283,17 +283,29 @@ def elements_apart(a: Actor, b: Actor, accesses: tuple[Access, ...]) -> bool:
 
 
 def span_text(actor: Actor, line: LineProfile) -> str:
-    """The actor's touched bytes as offsets in the line: "bytes 0-15"."""
+    """The actor's touched bytes as offsets in the line: "bytes 0-15"; of a lock "bytes 0-19 (0-15 written)".
+
+    What operations of a lock only read is disturbed by writes of others, and disturbs nobody.
+    """
+    parts = offsets(actor.touched_on(line.address, line.end), line.address)
+    if not parts:
+        return "no bytes"
+    text = f"{'byte' if len(parts) == 1 and '-' not in parts[0] else 'bytes'} {', '.join(parts)}"
+    written = offsets(actor.hot_on(line.address, line.end), line.address)
+    if not actor.is_lock or written == parts:
+        return text
+    return f"{text} ({', '.join(written)} written)" if written else f"{text} (only read)"
+
+
+def offsets(ranges: Iterable[Range], base: int) -> list[str]:
+    """Ranges as offsets, first and last byte: those that touch as one."""
     merged: list[tuple[int, int]] = []
-    for start, end in actor.touched_on(line.address, line.end):
+    for start, end in ranges:
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
-    parts = [f"{a - line.address}-{b - 1 - line.address}" if b - a > 1 else f"{a - line.address}" for a, b in merged]
-    return (
-        f"{'byte' if len(parts) == 1 and '-' not in parts[0] else 'bytes'} {', '.join(parts)}" if parts else "no bytes"
-    )
+    return [f"{a - base}-{b - 1 - base}" if b - a > 1 else f"{a - base}" for a, b in merged]
 
 
 def who(accesses: tuple[Access, ...], limit: int = 3) -> str:

@@ -33,6 +33,7 @@ from sharing.rules.line.base import (
     describe,
     heat_evidence,
     maybe_one_object,
+    offsets,
     pair_score,
     who,
 )
@@ -127,8 +128,11 @@ def meet_at(a: tuple[Range, ...], b: tuple[Range, ...], line_size: int, shift: i
 
 
 def _range_text(actor: Actor) -> str:
+    """Of a lock the bytes that its operations write, as offsets in it."""
+    if not actor.is_lock:
+        return actor.name
     size = sum(b - a for a, b in actor.hot)
-    return f"the {size} written bytes of {actor.name}" if actor.is_lock else actor.name
+    return f"the {size} written bytes of {actor.name} ({', '.join(offsets(actor.hot, actor.span[0]))} of it)"
 
 
 RULE = LineRule(

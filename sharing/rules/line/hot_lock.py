@@ -129,9 +129,6 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
 
 def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded: bool) -> str:
     worst = victims[0]
-    written = worst.write_heat is not Heat.COLD and worst.role is not Role.READ_MOSTLY
-    use = "written" if written else "read"
-    by = who(worst.writers if written else worst.readers)
     more = others_likewise(len(victims) - 1)
     end = (
         "under contention every waiting thread takes the line from the one that holds the lock"
@@ -140,8 +137,19 @@ def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded
     )
     return (
         f"{describe(lock)}, {span_text(lock, line)}, taken by {who(lock.lockers or lock.writers)}, shares "
-        f"{line.label} with {describe(worst)}, {span_text(worst, line)}, {use} by {by}{more}: {end}"
+        f"{line.label} with {describe(worst)}, {span_text(worst, line)}, {_used_by(worst)}{more}: {end}"
     )
+
+
+def _used_by(worst: Actor) -> str:
+    """Who waits for the line: readers first where they use it more than those do who write it."""
+    if worst.write_heat is Heat.COLD or worst.role is Role.READ_MOSTLY:
+        return f"read by {who(worst.readers)}"
+    writing = {a.function for a in worst.writers}
+    reading = tuple(a for a in worst.readers if a.function not in writing)
+    if sum(a.weight for a in reading) > worst.write_weight:
+        return f"read by {who(reading)} and written by {who(worst.writers)}"
+    return f"written by {who(worst.writers)}"
 
 
 RULE = LineRule(
