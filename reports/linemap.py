@@ -41,7 +41,9 @@ MANY = 4  # functions that read a member for each that writes it, from which on 
 OF_A_SIDE = 3  # members of a line that are named together
 CROWD_SHOWN = 4
 MOST_USED = 5
+FOLDED_FROM = 3  # lines that look alike, from which on the first stands for all
 _MEMBER = re.compile(r"(\[[^\]]*\])*\.?[^.\[]+")  # with the index of an array's element in front
+_INDEX = re.compile(r"\[\d+(\.\.\d+)?\]")  # of one element, or of those on a line
 _OWNERS = {SpanKind.PADDING: "", SpanKind.UNKNOWN: UNKNOWN, SpanKind.HOLE: HOLE}
 
 
@@ -107,19 +109,63 @@ def _excerpt(excerpt: Excerpt, width: int) -> Iterator[Line]:
     if excerpt.object is not None:
         yield from _record(excerpt, prose) if excerpt.record else _object(excerpt.object, excerpt.wanted, prose)
     wanted = "" if excerpt.object is None or excerpt.record else excerpt.object.name
-    for number, line in enumerate(excerpt.lines):
-        if number:
-            where = f"byte {int(line.address, 16)}" if excerpt.record else line.address
-            yield [(f"{INDENT}-- cacheline boundary, {where} --", "dim")]
-        else:
-            yield []
-        start = int(line.address, 16)
-        name = f"bytes {start} to {start + line.size - 1}" if excerpt.record else f"line {line.address}"
-        yield from _line(line, wanted, name, width)
-        if excerpt.record:
-            yield from wrapped(_mixed(line, excerpt.object), prose, INDENT, hang=4, style="bold")
+    number = 0
+    for alike in _runs(excerpt, wanted):
+        shown = alike if len(alike) < FOLDED_FROM else alike[:1]
+        for line in shown:
+            yield from _boundary(line, record=excerpt.record) if number else ([],)
+            number += 1
+            start = int(line.address, 16)
+            name = f"bytes {start} to {start + line.size - 1}" if excerpt.record else f"line {line.address}"
+            yield from _line(line, wanted, name, width)
+            if excerpt.record:
+                yield from wrapped(_mixed(line, excerpt.object), prose, INDENT, hang=4, style="bold")
+        if rest := alike[len(shown) :]:
+            yield from wrapped(_folded(rest, record=excerpt.record), prose, INDENT, hang=4, style="dim")
     if excerpt.omitted:
         yield [(f"{INDENT}... {count(excerpt.omitted, 'more line')}, see --max-lines", "dim")]
+
+
+def _boundary(line: LayoutLine, *, record: bool) -> Iterator[Line]:
+    yield [(f"{INDENT}-- cacheline boundary, {_begin(line, record=record)} --", "dim")]
+
+
+def _begin(line: LayoutLine, *, record: bool) -> str:
+    return f"byte {int(line.address, 16)}" if record else line.address
+
+
+def _runs(excerpt: Excerpt, wanted: str) -> list[list[LayoutLine]]:
+    """Lines that follow each other and differ in nothing but which elements of an array they hold."""
+    runs: list[tuple[object, list[LayoutLine]]] = []
+    for line in excerpt.lines:
+        owner = excerpt.object if excerpt.record else None
+        key = (line.section, line.size, tuple(_shape(span, wanted) for span in line.spans), _mixed(line, owner))
+        if runs and runs[-1][0] == key:
+            runs[-1][1].append(line)
+        else:
+            runs.append((key, [line]))
+    return [lines for _, lines in runs]
+
+
+def _shape(span: LayoutSpan, wanted: str) -> object:
+    """All that is shown of a span but its place in the array."""
+    inner = tuple((part.offset - span.offset, part.size, _unnumbered(part.name), part.type) for part in span.members)
+    users = tuple((part.lockers, part.readers, part.writers) for part in _parts(span))
+    name = (_unnumbered(span.name), span.object, span.type, span.split, _is_of(span, wanted))
+    return (span.start, span.end, span.kind, name, inner, users)
+
+
+def _unnumbered(name: str) -> str:
+    return _INDEX.sub("[]", name)
+
+
+def _folded(lines: Sequence[LayoutLine], *, record: bool) -> str:
+    """How many lines look like the one before, and what is on them."""
+    first, last = (next((visible(s.name) for s in spans if s.name), "") for spans in
+                   (lines[0].spans, lines[-1].spans[::-1]))  # fmt: skip
+    what = f": {first}{f' to {last}' if last != first else ''}" if first else ""
+    begins = " to ".join(_begin(line, record=record) for line in (lines[0], lines[-1]))
+    return f"... {count(len(lines), 'more line')} like this one, {begins}{what}"
 
 
 def _record(excerpt: Excerpt, width: int) -> Iterator[Line]:

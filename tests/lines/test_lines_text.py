@@ -100,5 +100,42 @@ def test_who_locks_a_member_uses_it() -> None:
     assert "used by most functions: sem (locked by 3, written by 1), mode (read by 2)" in " ".join(text.split())
 
 
+def lines_of(count: int, *, users: dict[int, str] | None = None) -> str:
+    """An array of numbers on so many lines, of which ``users`` names who writes some."""
+    lines = tuple(
+        LayoutLine(
+            f"{64 * at:#x}",
+            64,
+            ".bss",
+            (
+                LayoutSpan(
+                    0, 64, SpanKind.MEMBER, f"sums[{8 * at}..{8 * at + 7}]", "sums", 64 * at, "long[]",
+                    writers=((users or {}).get(at, "add"),),
+                ),
+            ),
+        )
+        for at in range(count)
+    )  # fmt: skip
+    layout = Layout(TARGET, (Excerpt("sums", None, lines),))
+    return render(LayoutReport(LINES_SCHEMA, "lines", (layout,)), RenderOptions(summary=False))
+
+
+def test_lines_that_look_alike_are_shown_once_and_counted() -> None:
+    text = lines_of(64)
+    assert text.count("  line 0x") == 1
+    assert "  ... 63 more lines like this one, 0x40 to 0xfc0: sums[8..15] to sums[504..511]\n" in text
+
+
+def test_a_line_that_somebody_else_uses_stands_by_itself() -> None:
+    text = lines_of(9, users={4: "clear"})
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("  line ")] == ["0x0", "0x100", "0x140"]
+    assert text.count("... 3 more lines like this one") == 2
+    assert "w: clear" in text
+
+
+def test_two_lines_that_look_alike_are_both_shown() -> None:
+    assert "like this one" not in lines_of(2)
+
+
 def test_no_golden_file_is_left_over() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == set(CASES)
