@@ -69,6 +69,7 @@ def _as_planned(planned: Planned, planner: Planner) -> Remedy:
         return remedy
     # Of a section of the kernel this tells a member from a variable.
     breaks = remedy.breaks_abi if remedy.kind == "section" else plan.breaks_abi
+    grown = {} if plan.grows is None else {"each_bytes": plan.grows, "cost_bytes": plan.grows * max(remedy.objects, 1)}
     shown = _shown(plan.edits) or _line_after(plan.edits, planner)
     return msgspec.structs.replace(
         remedy,
@@ -76,6 +77,7 @@ def _as_planned(planned: Planned, planner: Planner) -> Remedy:
         edit=shown or remedy.edit,
         edits=plan.edits,
         breaks_abi=breaks,
+        **grown,
     )
 
 

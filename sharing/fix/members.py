@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from sharing.basics.geometry import round_up
 from sharing.fix.abi import outside
 from sharing.fix.hazards import bytes_used
 from sharing.fix.plan import Changes, Plan, Planner
@@ -41,6 +42,7 @@ def align_member(
     source, style = file_of(planner, record)
     following = _following(facts, member)
     changes = Changes()
+    grows: int | None = None
     loose = loose_place(planner, facts)
     if loose and split:
         raise Refused(f"{loose} allocates it without alignment: use aligned_alloc there first")
@@ -55,7 +57,8 @@ def align_member(
         if _OLD_C.match(planner.program.units[record.unit].standard):
             raise Refused(f"{loose} allocates it without alignment, and C89 has no bit-fields of 64 bits to pad with")
         _pad_around(source, facts, member, planner.line_size, changes)
-        how = f"put a line of unnamed bits on both sides of {member.name}"
+        grows = _padded(facts, member, planner.line_size) - facts.size
+        how = f"put a line of unnamed bits {'behind' if _is_first(facts, member) else 'on both sides of'} {member.name}"
         notes = (f"{loose} allocates it without alignment: padding holds wherever it starts", *notes)
     else:
         for each in (member, *following[:1]):
@@ -63,7 +66,7 @@ def align_member(
                 _align_one(source, facts, each, style, changes)
         what = "and the member behind it on lines of their own" if following else "on a line of its own"
         how = f"start {member.name} {what}"
-    return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False)
+    return Plan(changes.edits(), how, breaks_abi=True, notes=notes, rounds=False, grows=grows)
 
 
 def separate_member_elements(planner: Planner, record: Defined[RecordFacts], path: str) -> Plan:
@@ -219,9 +222,23 @@ def _pad_around(source: Source, facts: RecordFacts, member: MemberFact, line: in
     if last >= len(code) or code[last].text != b";":
         raise Refused(f"the declaration of {member.name} was not understood")
     padding = f"long long {', '.join([f': {_UNIT_BITS}'] * (8 * line // _UNIT_BITS))};"
-    if min(facts.members, key=lambda each: each.offset_bits) is not member:
+    if not _is_first(facts, member):
         _pad_behind(source, _end_before(source, first), padding, changes)
     _pad_behind(source, last, padding, changes)
+
+
+def _is_first(facts: RecordFacts, member: MemberFact) -> bool:
+    return min(facts.members, key=lambda each: each.offset_bits) is member
+
+
+def _padded(facts: RecordFacts, member: MemberFact, line: int) -> int:
+    """The record's size with that padding: units of 64 bits begin at multiples of 8 bytes (psABIs of 64 bits)."""
+    unit = _UNIT_BITS // 8
+    start, following = member.offset_bits // 8, _following(facts, member)
+    at = start if _is_first(facts, member) else round_up(start, unit) + line
+    at = round_up(at + member.type.size, unit) + line
+    end = min((each.offset_bits for each in following), default=8 * facts.size) // 8
+    return round_up(at + facts.size - end, max(facts.align, 1))
 
 
 def _end_before(source: Source, first: int) -> int:

@@ -32,6 +32,7 @@ class Plan:
     """Edits that hold together or not at all.  ``how`` says in words what they do; ``notes`` what to know of them.
 
     ``rounds``: the object's size becomes whole lines (else its neighbours are moved away by other means).
+    ``grows``: bytes that each object grows by, where that is not what the remedy says, which knows of no padding.
     """
 
     edits: tuple[SourceEdit, ...]
@@ -39,6 +40,7 @@ class Plan:
     breaks_abi: bool = False
     notes: tuple[str, ...] = ()
     rounds: bool = True
+    grows: int | None = None
 
 
 @dataclass(slots=True)
