@@ -171,8 +171,8 @@ def _with_notes(report: Report, notes: Sequence[str]) -> Report:
 
 
 def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
-    # What a change adds may meet a lock beside which an old pair is as bad: of two revisions each pair counts.
-    options = dataclasses.replace(options, every_pair=not options.binary)
+    # What a change adds may meet a lock beside which an old pair is as bad or worse: of two revisions each pair counts.
+    options = dataclasses.replace(options, every_pair=True)
     request, revision = options.facts, against.base
     here = os.getcwd()
     entries = database.entries_of(request, here)
@@ -218,13 +218,12 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         known = {**met_before(report, before), **baseline.renamed_findings(report, before), **known}
         moved = () if built else _moved_by_others(baseline.without_new(report, known, least), program, old, least)
         report = baseline.without_improved(report, before)
-        every = options.every_pair
-        compared = baseline.only_new(report, known, what, least, every_pair=every)
+        compared = baseline.only_new(report, known, what, least, every_pair=True)
         if compared.findings:
             # Mostly nothing is new, and then nobody has to know how to part what is not.
             hidden = compared.hidden
             parted = baseline.without_improved(_judge(dataclasses.replace(ours, min_severity=least))[0], before)
-            compared = baseline.only_new(parted, known, what, least, every_pair=every)
+            compared = baseline.only_new(parted, known, what, least, every_pair=True)
             compared = msgspec.structs.replace(compared, hidden=hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)

@@ -303,7 +303,7 @@ def _parted_by_others(
     """Pairs that the edit of a worse one parts as well, if one is asked for: of ``check --base`` these may be new."""
     from linemate.checking.linked import check_built
 
-    if options.binary or all(with_id(report.findings, wanted) for wanted in ids):
+    if all(with_id(report.findings, wanted) for wanted in ids):
         return ()
     known = {finding.id for finding in report.findings}
     every = check_built(program, dataclasses.replace(options, every_pair=True)).findings
