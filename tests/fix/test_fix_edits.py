@@ -296,20 +296,6 @@ def test_a_member_of_what_malloc_returns_is_padded_instead(builder: ProgramBuild
     assert f"  long state;\n  {UNNAMED}\n  long clock;\n  {UNNAMED}\n}};" in result
 
 
-@pytest.mark.parametrize(("member", "told", "grows"), [("state", "behind", 64), ("clock", "on both sides of", 128)])
-def test_what_padding_takes_is_what_is_said(builder: ProgramBuilder, member: str, told: str, grows: int) -> None:
-    """The remedy reckons with alignment, by which a record of two lines may not grow at all."""
-    text = "struct job {\n  long state;\n  long clock;\n  long name[30];\n};\nstruct job *job;\n"
-    unit = builder.unit(builder.file("job.c", text))
-    members = (("long state", "state", LONG), ("long clock", "clock", LONG), ("long name[30]", "name", array(LONG, 30)))
-    unit.allocation(unit.record(text[: text.index("};") + 1], "job", members))
-    wanted = finding("key-job", kind="align-member", member=member)
-    free = msgspec.structs.replace(wanted.remedies[0], cost_bytes=0, objects=0, each_bytes=0)
-    (remedy,) = attach_edits(msgspec.structs.replace(wanted, remedies=(free,)), builder.program(), read).remedies
-    assert remedy.text.endswith(f"put a line of unnamed bits {told} {member}")
-    assert (remedy.cost_bytes, remedy.each_bytes, remedy.objects) == (grows, grows, 0)
-
-
 @pytest.mark.parametrize(("align", "allocated", "padded"), [(64, "", False), (64, "malloc", True), (8, "", True)])
 def test_a_member_of_a_type_that_asks_for_the_line_is_aligned_unless_its_allocation_was_seen_not_to(
     builder: ProgramBuilder, align: int, allocated: str, padded: bool
