@@ -127,7 +127,7 @@ def can_collide(a: Actor, b: Actor, ctx: Context) -> bool:
     if a.owner == b.owner and all(x.own or not x.weight for x in a.writers + b.writers):
         # Threads of two kinds that are given numbers use the two ends of one element: a queue's, a connection's.
         told = all(x.told for x in a.accesses + b.accesses if x.weight and not x.cold)
-        return told and not a.mask() & b.mask() and ctx.concurrent(a.mask(writers=True), b.mask())
+        return told and _of_two_kinds(a, b) and ctx.concurrent(a.mask(writers=True), b.mask())
     if a.owner != b.owner:
         return ctx.concurrent(a.mask(writers=True), b.mask())
     # What each thread does to its own element meets nothing but what others do to any.
@@ -140,6 +140,13 @@ def _of_any(accesses: Iterable[Access]) -> int:
     for access in accesses:
         mask |= 0 if access.own else access.mask
     return mask
+
+
+def _of_two_kinds(a: Actor, b: Actor) -> bool:
+    """Are these used by threads of different kinds, or each written by another, as the ends of a queue are that both
+    look at?"""
+    writers = a.mask(writers=True), b.mask(writers=True)
+    return not a.mask() & b.mask() or (all(writers) and not writers[0] & writers[1])
 
 
 def by_threads(actor: Actor, ctx: Context, *, reading: bool = False) -> bool:
