@@ -22,7 +22,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, SiteFlag
-from sharing.model.profile import Heat, Role
+from sharing.model.profile import Actor, Heat
 from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
@@ -97,20 +97,22 @@ def of_records(
     if reading.reached is None:
         return None
     found = record_image(passes.image, reading.reached, reading.records, known.records if known is not None else ())
-    joined = _passes_on(profiled, found.image, _synchronised) if found is not None else None
+    joined = _passes_on(profiled, found.image, _used_by_several) if found is not None else None
     if found is None or joined is None:
         return None
-    any_two = dataclasses.replace(joined.context(*lines), of_any=BEHIND_POINTERS)
-    of_two_kinds = dataclasses.replace(any_two, concurrent=kinds_apart(passes.calls))
-    apart = _Apart(passes, told, found)
+    apart = kinds_apart(passes.calls)
+    told_by = _AtOneTime(apart)
+    any_two = dataclasses.replace(joined.context(*lines), of_any=BEHIND_POINTERS, at_one_time=told_by.of_any)
+    of_two_kinds = dataclasses.replace(any_two, concurrent=apart, at_one_time=told_by.of_two_kinds)
+    own = _Apart(passes, told, found)
     said = {_pair(draft) for draft in known.drafts} if known is not None else set()
     worst: dict[frozenset[str], Draft] = {}
-    for context, is_shared in ((of_two_kinds, _of_two_kinds), (any_two, _shared_by_intent)):
+    for context, can_meet in ((of_two_kinds, told_by.of_two_kinds), (any_two, told_by.of_any)):
         every = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, rules, limits=True)
         for draft in every:
-            if _is_of_members(draft) and is_shared(draft) and _pair(draft) not in said:
+            if _is_of_members(draft) and can_meet(*draft.actors[:2]) and _pair(draft) not in said:
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
-    drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not apart.have_own(draft)]
+    drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not own.have_own(draft)]
     return OnHeap(drafts, joined, any_two)
 
 
@@ -155,13 +157,18 @@ class _Apart:
         return len(mine) > 1 and not mask & ~covered and len(set().union(*mine)) == sum(map(len, mine))
 
 
-def _synchronised(image: Image, accesses: Accesses, knowledge: Knowledge) -> Rows:
-    """Which accesses are to objects with something in them that is made for several threads."""
+def _used_by_several(image: Image, accesses: Accesses, knowledge: Knowledge) -> Rows:
+    """Which accesses are to objects of which something may be said: kinds of threads change and use them, or something
+    in them is made for several threads."""
     marked = (accesses.sites["flags"] & SiteFlag.ATOMIC != 0) | (accesses.lock >= 0)
     chosen = set(accesses.variable[marked].tolist())
-    for row in set(accesses.variable.tolist()) - chosen:
+    masks: dict[int, set[int]] = defaultdict(set)
+    for row, mask in zip(accesses.variable.tolist(), accesses.mask.tolist(), strict=True):
+        masks[row].add(mask)
+    for row in set(masks) - chosen:
         leaves = image.types.flatten(int(image.variables["type"][row]))
-        if any(leaf.is_atomic or any(knowledge.atomic_types.find(n) >= 0 for n in leaf.via) for leaf in leaves):
+        made = any(leaf.is_atomic or any(knowledge.atomic_types.find(n) >= 0 for n in leaf.via) for leaf in leaves)
+        if made or len(masks[row] - {0}) > 1:
             chosen.add(row)
     return among(accesses.variable, np.array(sorted(chosen), np.int64))
 
@@ -205,30 +212,58 @@ def _pair(draft: Draft) -> frozenset[str]:
     return frozenset(actor.name for actor in draft.actors[:2])
 
 
-def _of_two_kinds(draft: Draft) -> bool:
-    """Whether threads of two kinds are seen to use one object at one time: else it may go from thread to thread."""
-    return _has_synchronised(draft) or _each_counts_its_own(draft)
+class _AtOneTime:
+    """What tells that an object is with two threads at one time: else it may go from thread to thread.
 
-
-def _has_synchronised(draft: Draft) -> bool:
-    """Whether one of the two is made for several threads: else the object may go from thread to thread."""
-    return any(map(positions.is_synchronised, draft.actors[:2]))
-
-
-def _each_counts_its_own(draft: Draft) -> bool:
-    """Whether each kind counts, under no lock, in a member that the other never uses, of an object that is made for
-    several threads.
-
-    Who is handed an object reads what the one before has left in it; nobody reads these.
+    ``concurrent`` is that of threads of different kinds alone.  What a thread does seldom, as to an object that it made
+    or reports on, tells nothing.
     """
-    first, second = draft.actors[:2]
-    counted = all(one.role is Role.COUNTER and one.write_heat is Heat.HOT for one in (first, second))
-    return counted and not first.write_guards and not second.write_guards and not first.mask() & second.mask()
+
+    def __init__(self, concurrent: Callable[[int, int], bool]) -> None:
+        self._concurrent = concurrent
+
+    def of_two_kinds(self, first: Actor, second: Actor) -> bool:
+        """One of the two is made for several threads, or nobody hands the object on."""
+        if positions.is_synchronised(first) or positions.is_synchronised(second):
+            return True
+        if Heat.COLD in (first.write_heat, second.write_heat):
+            return self._kept_from(first, second) or self._kept_from(second, first)
+        apart = not _writing(first) & _using(second) and not _writing(second) & _using(first)
+        return apart and _is_kept(first) and _is_kept(second)
+
+    def of_any(self, first: Actor, second: Actor) -> bool:
+        """The same where threads of one kind are looked at as well, each of which may have an object of its own."""
+        if positions.object_shared_by_intent((first, second)):
+            return True
+        lock, other = (first, second) if first.is_lock else (second, first)
+        if not lock.is_lock:
+            return False
+        # What it guards stands beside what somebody keeps without it.
+        return lock.name in other.guards | other.write_guards or self._kept_from(other, lock)
+
+    def _kept_from(self, kept: Actor, other: Actor) -> bool:
+        """Do those who keep something in the one never leave it to some who use the other?"""
+        return _is_kept(kept) and self._concurrent(_writing(kept), _using(other) & ~_using(kept))
 
 
-def _shared_by_intent(draft: Draft) -> bool:
-    """The same of what threads of one kind may do, each of which may have an object of its own."""
-    return positions.object_shared_by_intent(draft.actors[:2])
+def _is_kept(actor: Actor) -> bool:
+    """Do threads often go on there from what they left in it themselves?
+
+    Who is handed an object reads what the one before has left in it, and leaves something for the next.
+    """
+    reading = 0
+    for access in actor.readers:
+        reading |= access.mask if access.weight > 0 else 0
+    return actor.write_heat is Heat.HOT and bool(_writing(actor)) and not _writing(actor) & ~reading
+
+
+def _writing(actor: Actor) -> int:
+    mask = actor.mask(writers=True)
+    return mask if actor.often is None else mask & actor.often.maybe_writes
+
+
+def _using(actor: Actor) -> int:
+    return actor.mask() if actor.often is None else actor.mask() & actor.often.maybe_uses
 
 
 def _of_element(draft: Draft, image: Image) -> Draft:
@@ -249,7 +284,7 @@ def _of_any(draft: Draft) -> Draft:
 
 def _plainly(draft: Draft) -> Draft:
     """The draft, low at most where neither of the two is made for several threads."""
-    if _has_synchronised(draft):
+    if any(map(positions.is_synchronised, draft.actors[:2])):
         return draft
     return _at_most_low(draft)
 

@@ -7,7 +7,6 @@ says less than the one around it.  Of equal size, the one from which more member
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 
 _POINTERS = (TypeKind.POINTER, TypeKind.REFERENCE)
 Rows = npt.NDArray[Any]  # ORIGIN_DTYPE
+_Columns = dict[str, list[int]]  # of it, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,10 @@ class Reached:
 def reached(rows: Rows, locals_: Locals) -> dict[int, Reached]:
     """What each instruction that was asked for accesses, as far as it is known, by its row of the query."""
     out: dict[int, Reached] = {}
-    for at in range(len(rows)):
-        asked = int(rows["asked"][at])
-        for found in _from(at, rows, locals_):
+    statics = _Statics(locals_)
+    columns: _Columns = {name: rows[name].tolist() for name in rows.dtype.names or ()}
+    for at, asked in enumerate(columns["asked"]):
+        for found in _from(at, columns, locals_, statics):
             if asked not in out or _rank(found, locals_) > _rank(out[asked], locals_):
                 out[asked] = found
     return out
@@ -52,53 +53,66 @@ def _rank(one: Reached, locals_: Locals) -> tuple[bool, bool, int, int]:
     return one.local, one.exact, locals_.types.size(one.type), leaf.path.count(".") if leaf is not None else -1
 
 
-def _from(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
+class _Statics:
+    """The static variables at a place: code names few places, and those often."""
+
+    def __init__(self, locals_: Locals) -> None:
+        self._locals = locals_
+        self._at: dict[tuple[bool, int], list[Static]] = {}
+
+    def covering(self, address: int, *, own: bool) -> list[Static]:
+        """Those with this byte, of the file or of the thread's own storage."""
+        known = self._at.get((own, address))
+        if known is None:
+            every, types = self._locals.own if own else self._locals.statics, self._locals.types
+            known = [one for one in every if one.address <= address < one.address + types.size(one.type)]
+            self._at[own, address] = known
+        return known
+
+
+def _from(at: int, rows: _Columns, locals_: Locals, statics: _Statics) -> list[Reached]:
     """What row ``at`` says with each variable that is in its register, or at its place."""
-    row = rows[at]
-    displacement, found = int(row["displacement"]), []
-    if row["kept"] == WordSet.RETURNED:
+    displacement, base, found = rows["displacement"][at], rows["base"][at], []
+    if rows["kept"][at] == WordSet.RETURNED:
         return _returned(at, rows, locals_)
-    if row["base"] == NO_REGISTER or row["kept"] == WordSet.OWN:
-        statics = locals_.own if row["kept"] == WordSet.OWN else locals_.statics
-        for static in _covering(statics, displacement, locals_):
+    if base == NO_REGISTER or rows["kept"][at] == WordSet.OWN:
+        for static in statics.covering(displacement, own=rows["kept"][at] == WordSet.OWN):
             # What is in a static variable itself has its name already.
-            if row["parent"] >= 0:
+            if rows["parent"][at] >= 0:
                 offset = displacement - static.address
                 found.append(_along(at, rows, locals_, static.type, offset, static))
         return [one for one in found if one is not None]
-    for variable in locals_.at.get(int(row["ip"]), ()):
-        if variable.register != row["base"]:
+    for variable in locals_.at.get(rows["ip"][at], ()):
+        if variable.register != base:
             continue
         offset = displacement - variable.offset
         if not variable.in_memory:
             target = locals_.pointees.get(_word(locals_, variable.type, 0), -1)
             found.append(_along(at, rows, locals_, target, offset, variable))
-        elif row["parent"] >= 0:
+        elif rows["parent"][at] >= 0:
             # A word of it, and of nothing else in the frame.
             if 0 <= offset < locals_.types.size(variable.type):
                 found.append(_along(at, rows, locals_, variable.type, offset, variable))
         elif 0 <= offset < locals_.types.size(variable.type):
-            found.append(Reached(variable.type, offset, not row["indexed"], variable, local=True))
+            found.append(Reached(variable.type, offset, not rows["indexed"][at], variable, local=True))
     return [one for one in found if one is not None]
 
 
-def _returned(at: int, rows: Rows, locals_: Locals) -> list[Reached]:
+def _returned(at: int, rows: _Columns, locals_: Locals) -> list[Reached]:
     """What row ``at`` says with the type of the pointer that a function returns: in code without optimization the
     element of a container, and what a smart pointer leads to."""
-    ip = int(rows["ip"][at])
+    ip = rows["ip"][at]
     kind = locals_.results.get(ip, -1)
     target = locals_.pointees.get(_word(locals_, kind, 0), -1)
     around = locals_.functions.get(ip, ())
     by = Local(f"{around[-1].name}()" if around else "", "", kind, NO_REGISTER, 0, in_memory=False)
-    found = _along(at, rows, locals_, target, int(rows["displacement"][at]), by)
+    found = _along(at, rows, locals_, target, rows["displacement"][at], by)
     return [found] if found is not None else []
 
 
-def _covering(statics: Sequence[Static], address: int, locals_: Locals) -> list[Static]:
-    return [one for one in statics if one.address <= address < one.address + locals_.types.size(one.type)]
-
-
-def _along(at: int, rows: Rows, locals_: Locals, kind: int, offset: int, variable: Local | Static) -> Reached | None:
+def _along(
+    at: int, rows: _Columns, locals_: Locals, kind: int, offset: int, variable: Local | Static
+) -> Reached | None:
     """From the byte ``offset`` of an object of type ``kind``, which row ``at`` stands for, through what points on."""
     types = locals_.types
     indexed = bool(rows["indexed"][at])
@@ -108,7 +122,7 @@ def _along(at: int, rows: Rows, locals_: Locals, kind: int, offset: int, variabl
             return None
         # Objects one behind the other: the offset in one of them.
         offset = offset % size if indexed else offset
-        parent = int(rows["parent"][at])
+        parent = rows["parent"][at]
         if parent < 0:
             core = types.strip(kind)[0]
             if core < 0 or types[core].kind not in RECORD_KINDS or not (0 <= offset < size or _ends(types, core)):
@@ -118,7 +132,7 @@ def _along(at: int, rows: Rows, locals_: Locals, kind: int, offset: int, variabl
             # Behind the object are others like it.
             return Reached(kind, offset % size, not indexed, variable)
         kind = locals_.pointees.get(_word(locals_, kind, offset), -1)
-        at, offset, indexed = parent, int(rows["displacement"][parent]), bool(rows["indexed"][parent])
+        at, offset, indexed = parent, rows["displacement"][parent], bool(rows["indexed"][parent])
     return None
 
 

@@ -21,6 +21,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.executions import in_loop, times
 from sharing.static.phases import program_point
 from sharing.static.sections import within
+from sharing.static.wideaccesses import by_member
 
 Floats = npt.NDArray[np.float64]
 
@@ -135,6 +136,8 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
     writable = [section for section in image.sections if section.kind is SectionKind.WRITABLE]
     keep = (rows["kind"] != AccessKind.ADDRESS) & within(rows["target"], writable) & (rows["function"] >= 0)
     rows, lock_row = rows[keep], lock_row[keep]
+    rows, of_row = by_member(image, rows, image.variables_at(rows["target"]))
+    lock_row = lock_row[of_row]
     order = np.argsort(rows["target"], kind="stable")
     rows, lock_row = rows[order], lock_row[order]
     function = rows["function"]

@@ -265,6 +265,33 @@ def test_jumps_and_loops_without_end_stay_quick() -> None:
         assert computed_by_helpers_s() - before < 10
 
 
+def origins(data: bytes, at: int) -> list[tuple[int, int, int, int]]:
+    """(offset of the instruction, register, displacement, parent) of where an address comes from."""
+    starts, ends = np.array([BASE], np.uint64), np.array([BASE + len(data)], np.uint64)
+    rows = read_origins(X86, np.array([BASE + at], np.uint64), starts, ends, reader(data))
+    found = rows[["ip", "base", "displacement", "parent"]].tolist()
+    return [(ip - BASE, base, displacement, parent) for ip, base, displacement, parent in found]
+
+
+def test_where_ways_meet_each_of_them_tells() -> None:
+    """What was looked up on one way, and on the other one more step away, as where it is made if it is not there."""
+    data = code("488b0785f67404488b400848ff4010c3")
+    ax, di = 0, 5
+    assert set(origins(data, 11)) == {(11, ax, 16, -1), (0, di, 0, 0), (7, ax, 8, 0), (0, di, 0, 1)}
+
+
+def test_two_registers_that_a_loop_exchanges_come_to_an_end() -> None:
+    data = code("4889c14889c885f675f648ff4010c3")
+    assert len(origins(data, 10)) < 8
+
+
+def test_where_too_many_ways_meet_none_of_them_tells() -> None:
+    load = "488b47%02x"  # each from a word of its own
+    way = "83fe%02x7506" + load + "eb%02x"  # if the argument is this one, that word, and to the end
+    data = code("".join(way % (at, 8 * at, 11 * (5 - at)) for at in range(6)) + "48ff4010c3")
+    assert origins(data, len(data) - 5) == [(len(data) - 5, 0, 16, -1)]
+
+
 @not_with_sanitizers("how time grows is seen without them")
 @pytest.mark.parametrize("what", ["loads of one word of the frame", "accesses behind many jumps to one place"])
 def test_where_addresses_come_from_takes_no_square_of_the_function(what: str) -> None:

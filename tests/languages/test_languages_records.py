@@ -117,16 +117,6 @@ def test_not_a_member_that_nobody_uses_often(tmp_path: Path) -> None:
     assert found(tmp_path, SESSIONS, "-g", "-O2", **seldom) == []
 
 
-def test_not_what_nothing_says_is_shared(tmp_path: Path) -> None:
-    """Plain members alone: a record that goes from thread to thread is one thread's at a time."""
-    plain = PLAIN | {
-        "ANSWER": "one.answers++",
-        "std::atomic<long> answered{0}": "long answers = 0",
-        "->answered": "->id",
-    }
-    assert found(tmp_path, SESSIONS, "-g", "-O2", **plain) == []
-
-
 # Each of two kinds of threads counts in a member of its own, of a record with something in it that both wait for.
 COUNTS = PLAIN | {
     "BETWEEN": "PADDING long answers = 0; char apart[64]; std::atomic<int> state{1};",
@@ -136,6 +126,13 @@ COUNTS = PLAIN | {
     "ANSWER": "if (one.state) one.answers++",
     "PADDING": "",
 }
+
+
+def with_words(parts: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
+    """The parts of a program with other words in them."""
+    for old, new in changed.items():
+        parts = {part: words.replace(old, new) for part, words in parts.items()}
+    return parts
 
 
 def of_plain(found: list[Finding]) -> list[Finding]:
@@ -148,6 +145,18 @@ def test_what_two_kinds_of_threads_count_in_a_record_made_for_both(tmp_path: Pat
     assert any("one object stands for all" in e.text for e in finding.evidence)
 
 
+# Nothing in the record is made for several threads; what each kind counts the other never looks at all the same.
+ALONE = {"std::atomic<int> state{1};": "", "one.state": "one.id >= 0"}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_what_two_kinds_of_threads_count_in_a_plain_record(tmp_path: Path, compiler: str, level: str) -> None:
+    (finding,) = of_plain(found(tmp_path, SESSIONS, "-g", level, compiler=compiler, **with_words(COUNTS, ALONE)))
+    assert finding.severity is Severity.LOW
+
+
+@pytest.mark.parametrize("record", [pytest.param({}, id="made for both"), pytest.param(ALONE, id="plain")])
 @pytest.mark.parametrize(
     "near",
     [
@@ -157,8 +166,8 @@ def test_what_two_kinds_of_threads_count_in_a_record_made_for_both(tmp_path: Pat
         pytest.param({"ANSWER": "if (one.state) { one.answers++; one.asked++; }"}, id="by both"),
     ],
 )
-def test_not_what_may_go_from_thread_to_thread(tmp_path: Path, near: dict[str, str]) -> None:
-    assert of_plain(found(tmp_path, SESSIONS, "-g", "-O2", **COUNTS | near)) == []
+def test_not_what_may_go_from_thread_to_thread(tmp_path: Path, near: dict[str, str], record: dict[str, str]) -> None:
+    assert of_plain(found(tmp_path, SESSIONS, "-g", "-O2", **with_words(COUNTS | near, record))) == []
 
 
 def test_not_what_is_counted_under_the_lock_of_the_record(tmp_path: Path) -> None:
@@ -168,6 +177,99 @@ def test_not_what_is_counted_under_the_lock_of_the_record(tmp_path: Path) -> Non
         "ANSWER": "std::lock_guard hold(one.lock); one.answers++",
     }
     assert of_plain(found(tmp_path, SESSIONS, "-g", "-O2", **locked)) == []
+
+
+# In C: one kind of threads counts what the other kind, which never asks how often, finds under a key.
+TABLE = """
+struct Route { struct Route *next; long key; FAR long found; };
+struct Router { struct Route *all[64]; };
+static struct Router *router;
+static long sum(long from) { for (long i = 0; i < 40; i++) from = from * 31 + i; return from; }
+static struct Route *at(long key) {
+  struct Route *one = router->all[key & 63];
+  for (; one; one = one->next) if (one->key == key) return one;
+  one = static_cast<struct Route *>(aligned_alloc(64, 128));
+  one->key = key, one->found = 0, one->next = router->all[key & 63];
+  return router->all[key & 63] = one;
+}
+static void finds() { MANY { struct Route *one = at(i % 9); one->found += i; } }
+static void looks() { MANY { struct Route *one = router->all[i & 63]; if (one && one->key == sum(i)) LOOKS; } }
+int main() {
+  router = new Router();
+  std::thread finding(finds), looking(looks);
+  finding.join(), looking.join();
+}
+"""
+ROUTES = {"FAR": "", "LOOKS": "throw i"}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_what_one_kind_counts_beside_what_another_reads(tmp_path: Path, compiler: str) -> None:
+    """The object is looked up or made, and what stands behind that is done to both."""
+    (finding,) = found(tmp_path, TABLE, "-g", "-O2", compiler=compiler, **ROUTES)
+    assert members(finding) <= {"found", "key", "next"}
+    assert "found" in members(finding)
+    assert finding.severity is Severity.LOW
+
+
+@pytest.mark.parametrize("near", [{"sum(i)": "sum(one->found)"}, {"LOOKS": "one->found++"}, {"FAR": "char far[64];"}])
+def test_not_what_the_other_kind_looks_at_as_well(tmp_path: Path, near: dict[str, str]) -> None:
+    assert found(tmp_path, TABLE, "-g", "-O2", **ROUTES | near) == []
+
+
+# A loop of its own, to which others post what it is to do, counts what it does without the lock.
+LOOP = """
+#include <pthread.h>
+struct Job { struct Job *next; long size; };
+struct Loop { struct Job *posted; FAR long turns; long bytes; pthread_mutex_t lock; };
+static struct Loop *loops[4];
+static void post(struct Loop *loop, struct Job *job) {
+  pthread_mutex_lock(&loop->lock);
+  job->next = loop->posted, loop->posted = job;
+  pthread_mutex_unlock(&loop->lock);
+}
+static void run(struct Loop *loop) {
+  for (;;) {
+    pthread_mutex_lock(&loop->lock);
+    struct Job *job = loop->posted;
+    loop->posted = nullptr;
+    pthread_mutex_unlock(&loop->lock);
+    while (job) {
+      struct Job *next = job->next;
+      COUNT;
+      free(job), job = next;
+    }
+  }
+}
+static void *start(void *loop) { run(static_cast<struct Loop *>(loop)); return nullptr; }
+int main() {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) {
+    struct Loop *loop = loops[i] = static_cast<struct Loop *>(aligned_alloc(64, 128));
+    pthread_mutex_init(&loop->lock, nullptr);
+    loop->turns = loop->bytes = 0, loop->posted = nullptr;
+    pthread_create(&threads[i], nullptr, start, loop);
+  }
+  MANY {
+    struct Job *job = static_cast<struct Job *>(malloc(sizeof *job));
+    job->size = i, post(loops[i & 3], job);
+  }
+}
+"""
+LOOPS = {"FAR": "", "COUNT": "loop->turns++, loop->bytes += job->size"}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_lock_beside_what_one_of_its_users_counts_without_it(tmp_path: Path, compiler: str) -> None:
+    (finding,) = found(tmp_path, LOOP, "-g", "-O2", compiler=compiler, **LOOPS)
+    assert finding.rule == "hot-lock-shares-line"
+    assert finding.severity is Severity.LOW
+    assert {"turns", "bytes"} <= {(p.member or p.name).rpartition(".")[2] for p in finding.participants}, "one vector"
+
+
+def test_not_a_lock_beside_what_it_guards(tmp_path: Path) -> None:
+    guarded = LOOPS | {"COUNT": "", "loop->posted = nullptr;\n": "loop->posted = nullptr, loop->turns++;\n"}
+    assert found(tmp_path, LOOP, "-g", "-O2", **guarded) == []
 
 
 # Threads of one kind: each has an object of its own, or all have one.

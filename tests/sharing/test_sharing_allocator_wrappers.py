@@ -71,7 +71,8 @@ def test_unoptimised_it_is_as_well(compiled: Compile, tool: str) -> None:
 @pytest.mark.parametrize("tool", ["gcc", "clang-19"])
 @pytest.mark.parametrize(("wrapper", "made"), OTHER.values(), ids=OTHER)
 def test_what_may_be_another_one_is_not(compiled: Compile, tool: str, wrapper: str, made: str) -> None:
-    assert found(compiled, tool, "-O2", wrapper, made) == set()
+    """By its type alone no more than low is said."""
+    assert found(compiled, tool, "-O2", wrapper, made) <= {"low"}
 
 
 @pytest.mark.parametrize("tool", ["gcc", "clang-19"])

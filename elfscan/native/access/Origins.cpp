@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned MaxLevels = 5;    ///< an element behind what a closure holds
 constexpr size_t MaxRows = 24;       ///< of one operand
 constexpr unsigned MaxWalked = 1024; ///< instructions, for one register
+constexpr size_t MaxSetters = 4;     ///< of one register, where ways meet
 
 /// Whether \p O only moves a register on by a constant.
 bool isStep(const Op &O, int8_t Reg) {
@@ -71,17 +72,17 @@ void OriginFinder::operand(uint32_t Row, const MemOperand &M,
     // Only what is loaded from there leads on: the place is no address.
     if (From.Parent >= 0 && M.Base == NoReg && M.Index == NoReg &&
         !(M.Flags & MemOtherBase))
-      Todo.push_back(Next);
+      later(Next);
     return;
   }
   Next.Indexed |= M.Index != NoReg;
   Next.Reg = M.Flags & MemPcRelative ? NoReg : M.Base;
   if (isFollowed(Next.Reg) || M.Flags & MemPcRelative)
-    Todo.push_back(Next);
+    later(Next);
   // Of two registers either may be the pointer.
   if (isFollowed(M.Index) && M.Shift == 0 && !(M.Flags & MemPcRelative)) {
     Next.Reg = M.Index;
-    Todo.push_back(Next);
+    later(Next);
   }
 }
 
@@ -89,9 +90,14 @@ void OriginFinder::operand(uint32_t Row, const MemOperand &M,
 void OriginFinder::follow(const Item &From, int32_t Parent) {
   if (!isFollowed(From.Reg) || From.Reg == B.convention().StackPointer)
     return;
-  Setter Set = setterOf(From.Row, From.Reg);
-  if (Set.Row == NoRow)
-    return;
+  std::vector<Setter> All = settersOf(From.Row, From.Reg);
+  for (const Setter &Set : All)
+    follow(From, Parent, Set, All.size() == 1);
+}
+
+/// The same where \p Set did, \p Alone or on one of several ways.
+void OriginFinder::follow(const Item &From, int32_t Parent, const Setter &Set,
+                          bool Alone) {
   Item Next = From;
   Next.Row = Set.Row;
   Next.Indexed |= Set.Stepped;
@@ -107,7 +113,7 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
       continue;
     Next.Reg = V.Source;
     Next.Offset = wrapAdd(Next.Offset, V.Constant);
-    Todo.push_back(Next);
+    later(Next);
     return;
   }
   const Op &O = B.op(Set.Row);
@@ -125,10 +131,10 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
       return;
     Next.Reg = O.Src;
     if (isFollowed(Next.Reg))
-      Todo.push_back(Next);
+      later(Next);
     Next.Reg = O.Src2;
     if (O.How == Transfer::Add && O.Shift == 0 && isFollowed(Next.Reg))
-      Todo.push_back(Next);
+      later(Next);
     if (O.How != Transfer::AddLoad)
       return;
     Out[size_t(Parent)].Indexed = true;
@@ -145,18 +151,24 @@ void OriginFinder::follow(const Item &From, int32_t Parent) {
     Next.Row = Store;
     Next.Reg = B.op(Store).Stored;
     Next.Indexed = From.Indexed || Set.Stepped;
-    Todo.push_back(Next);
+    later(Next);
   }
   // Its content is a word of memory.
   if (From.Level == MaxLevels || O.Width != 8 || !O.MemCount)
     return;
   Out[size_t(Parent)].Indexed |= uint8_t(Set.Stepped);
-  WordSet Kept = Store == NoRow       ? WordSet::Unknown
-                 : B.mayRepeat(Store) ? WordSet::Repeated
-                                      : WordSet::Once;
+  WordSet Kept = Store == NoRow || !Alone ? WordSet::Unknown
+                 : B.mayRepeat(Store)     ? WordSet::Repeated
+                                          : WordSet::Once;
   operand(Set.Row, O.Mem[0],
           {Set.Row, NoReg, O.Second == From.Reg ? 8 : 0, false, Parent,
-           From.Level + 1, Kept, isHeld(Set.Row)});
+           From.Level + 1, Kept, Alone && isHeld(Set.Row)});
+}
+
+/// To be followed, once: in a loop two registers may be each other's.
+void OriginFinder::later(const Item &One) {
+  if (std::ranges::find(Todo, One) == Todo.end())
+    Todo.push_back(One);
 }
 
 /// The value of \p From is what \p Call returned.
@@ -220,10 +232,12 @@ uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) {
   return isFollowed(B.op(Found).Stored) && Found != Row ? Found : NoRow;
 }
 
-/// The one instruction that sets \p Reg for \p Row.  A loop may move on what
-/// was set before it.
-OriginFinder::Setter OriginFinder::setterOf(uint32_t Row, int8_t Reg) {
-  uint32_t Found = NoRow, Step = NoRow;
+/// The instructions that set \p Reg for \p Row, none where these are too many.
+/// A loop may move on what was set before it.
+std::vector<OriginFinder::Setter> OriginFinder::settersOf(uint32_t Row,
+                                                          int8_t Reg) {
+  std::vector<Setter> Found;
+  uint32_t Step = NoRow;
   bool FromEntry = false;
   unsigned Walked = 0;
   ++Walk;
@@ -248,15 +262,22 @@ OriginFinder::Setter OriginFinder::setterOf(uint32_t Row, int8_t Reg) {
         Pending.push_back(From);
         continue;
       }
-      uint32_t &Setter = isStep(B.op(From), Reg) ? Step : Found;
-      if (Setter != NoRow)
-        return {}; // several set it
-      Setter = From;
+      bool Steps = isStep(B.op(From), Reg);
+      if (Steps ? Step != NoRow : Found.size() == MaxSetters)
+        return {};
+      if (Steps)
+        Step = From;
+      else
+        Found.push_back({From, false});
     }
   }
-  if (Step == NoRow || (Found == NoRow && !FromEntry))
-    return {Step == NoRow ? Found : Step, false};
-  return {Found, true};
+  if (Step == NoRow)
+    return Found;
+  if (Found.empty() && !FromEntry)
+    return {{Step, false}};
+  for (Setter &One : Found)
+    One.Stepped = true;
+  return Found;
 }
 
 } // namespace linemate

@@ -4,9 +4,10 @@
 // its address was made of: who knows which variable is there knows of what type
 // the accessed object is.
 //
-// A register is followed to the one instruction that set it, over all ways that
-// lead to it.  Steps of a loop and sums with an index leave the object and lose
-// the element: such rows are marked.
+// A register is followed to the instructions that set it, a few over all ways
+// that lead to it: where ways meet, what was looked up on one of them is made
+// on the other.  Steps of a loop and sums with an index leave the object and
+// lose the element: such rows are marked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +73,7 @@ private:
     unsigned Level; ///< words that were loaded on the way
     WordSet Kept = WordSet::Unknown;
     bool Held = false;
+    bool operator==(const Item &) const = default;
   };
   struct Setter {
     uint32_t Row = NoRow;
@@ -100,10 +102,12 @@ private:
   void operand(uint32_t Row, const MemOperand &M, const Item &From);
   void follow(const Item &From, int32_t Parent);
   void returned(const Item &From, const Op &Call, int32_t Query);
+  void follow(const Item &From, int32_t Parent, const Setter &Set, bool Alone);
+  void later(const Item &One);
   void readStores();
   uint32_t storeTo(uint32_t Row, const MemOperand &M);
   bool isHeld(uint32_t Load) const;
-  Setter setterOf(uint32_t Row, int8_t Reg);
+  std::vector<Setter> settersOf(uint32_t Row, int8_t Reg);
 };
 
 } // namespace linemate

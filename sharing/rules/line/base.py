@@ -45,6 +45,7 @@ class Context:
     elsewhere, ``perhaps_many`` those of threads of which nothing that was seen starts a second one, ``root_names`` what
     a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.  ``of_any`` is what may be said
     of records on the heap where one object stands for all of its type; None where each object is known.
+    ``at_one_time`` says of two members whether anything tells that one object is with several threads at one time.
     """
 
     line_size: int
@@ -57,6 +58,7 @@ class Context:
     anybody: int = 0
     perhaps_many: int = 0
     of_any: Most | None = None
+    at_one_time: Callable[[Actor, Actor], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,12 @@ def meets(a: Actor, b: Actor, line: LineProfile) -> bool:
 
 
 def can_collide(a: Actor, b: Actor, ctx: Context) -> bool:
-    """Can one thread write ``a`` while another touches ``b``?  Not where each thread has an element with both."""
+    """Can one thread write ``a`` while another touches ``b``?  Not where each thread has an element with both.
+
+    Nor where an object may go from thread to thread.
+    """
+    if ctx.at_one_time is not None and not ctx.at_one_time(a, b):
+        return False
     # What nobody does any more while threads run, as constructors, says nothing.
     if a.owner == b.owner and all(x.own or not x.weight for x in a.writers + b.writers):
         # Threads of two kinds that are given numbers use the two ends of one element: a queue's, a connection's.
