@@ -153,6 +153,9 @@ class TestHeapAlignment:
             assert words in finding.message
         assert finding.related[0].source == "a.c:21:9"
 
+    def test_an_allocator_of_characters_is_known_to_promise_no_more(self) -> None:
+        assert verdicts(self.queue(("std::allocator", 0))) == {"aligned-type-from-malloc": "medium"}
+
     def test_all_places_of_one_record_are_one_finding(self) -> None:
         (finding,) = found(self.queue(("malloc", 0), ("calloc", 0)))
         assert "and 1 more" in finding.message

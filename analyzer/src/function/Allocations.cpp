@@ -158,6 +158,28 @@ bool allocatesBySize(const CallExpr &C, const FunctionDecl &F,
   return Sized;
 }
 
+bool ofStandardAllocator(const Expr &E) {
+  const CXXRecordDecl *R = E.getType()->getAsCXXRecordDecl();
+  return R && R->isInStdNamespace() && R->getName() == "allocator";
+}
+
+/// std::allocator of characters, which promises what `new` does, whatever it is
+/// told the size of.
+bool allocatesBytes(const CallExpr &C, const FunctionDecl &F) {
+  const auto *M = dyn_cast<CXXMethodDecl>(&F);
+  if (!M || !F.getIdentifier() || F.getName() != "allocate" ||
+      !C.getType()->isPointerType() ||
+      !C.getType()->getPointeeType()->isCharType())
+    return false;
+  const CXXRecordDecl &Class = *M->getParent();
+  StringRef Name = Class.getName();
+  if (Class.isInStdNamespace() && Name == "allocator_traits")
+    return C.getNumArgs() && ofStandardAllocator(*C.getArg(0));
+  // Before C++20 it is inherited.
+  return (Class.isInStdNamespace() && Name == "allocator") ||
+         Name == "new_allocator" || Name == "__new_allocator";
+}
+
 /// By its name, memory that the record which it returns tells of.
 bool reservesByName(const FunctionDecl &F) {
   return F.getIdentifier() && F.getName().contains_insensitive("reserve");
@@ -230,7 +252,8 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   }
   int64_t Promised = promisedBy(F, Context, Known.elements());
   bool ByBody = Promised && C.getType()->isVoidPointerType();
-  if (!ByBody && !allocatesByName(C, F) &&
+  bool OfBytes = allocatesBytes(C, F);
+  if (!ByBody && !OfBytes && !allocatesByName(C, F) &&
       !allocatesByAttribute(C, F, Context) && !allocatesBySize(C, F, Context))
     return;
   MadeAt[&C] = Here.Shape.LoopDepth;
@@ -261,10 +284,11 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
       T = To->getPointeeType()->getPointeeType();
   }
   // What returns the type itself knows it: its own allocation counts.
-  if (T.isNull() && C.getType()->isPointerType() &&
-      C.getType()->getPointeeType()->isRecordType())
+  if (T.isNull() &&
+      (OfBytes || (C.getType()->isPointerType() &&
+                   C.getType()->getPointeeType()->isRecordType())))
     return;
-  allocated(Name, T, Guarantee, C.getExprLoc());
+  allocated(OfBytes ? "std::allocator" : Name, T, Guarantee, C.getExprLoc());
   Allocated[&C] = Out.Allocations.size() - 1;
 }
 

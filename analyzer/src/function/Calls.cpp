@@ -243,7 +243,7 @@ void Body::call(const CallExpr &C) {
       return;
     }
     if (Info.IsLibrary && library(*Method, C, *A.Args[0]))
-      return;
+      return allocates(C, *F); // as std::allocator does
   }
   if (Info.IsLibrary && !Method) {
     bool Swaps = F->getIdentifier() &&

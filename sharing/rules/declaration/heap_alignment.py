@@ -17,7 +17,8 @@ Use instead: an allocation that knows the alignment.
     struct queue *q = aligned_alloc(_Alignof(struct queue), sizeof *q);
 
 In C++, `new` does so since C++17 (compile with -std=c++17 or later), and so do std::make_unique and the containers;
-before it, what a std::vector holds counts as allocated by one that does not know.  A wrapper of the project, known by
+before it, what a std::vector holds counts as allocated by one that does not know.  So does what a std::allocator of
+characters is told the size of, in any: it aligns to what characters need.  A wrapper of the project, known by
 its name, by an attribute, or because it returns memory for the size of a record that it is told (and is told neither
 where that is nor which of several), promises what malloc does where its definition is seen to call malloc, or another
 wrapper that does; what is not seen of one may align, and is low.  So is what a record tells of memory that was
