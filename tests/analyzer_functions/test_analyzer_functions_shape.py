@@ -40,6 +40,10 @@ RARE = [
     ("p == 0", "", 5, 7),
     ("x", "return -1;", 12, 16),
     ("x", "goto err;", 12, 16),
+    ("x", "y = -1; goto out;", 12, 16),
+    ("x", "y = -1;", 4, 4),
+    ("x", "do { y = -1; goto out; } while (0);", 12, 16),
+    ("x", "do { return -1; } while (0);", 12, 16),
     ("x", "", 4, 4),
     ("x > y", "", 4, 4),
 ]
@@ -58,11 +62,28 @@ def test_rarity_follows_what_the_condition_and_its_branch_say(
       return 0;
     err:
       return -1;
+    out:
+      return y;
     }}
     """
     rarity = column(read(tmp_path, text), "f", 13)
     assert least <= rarity["seen"] <= most
     assert rarity["after"] <= 2 if tail else rarity["after"] == 0
+
+
+@pytest.mark.parametrize("tail", ["y = 1; goto out;", "kept = -1; goto out;", "*z = -1; goto out;", "goto out;"])
+def test_a_way_out_that_notes_no_failure_is_as_likely_as_any(tmp_path: Path, tail: str) -> None:
+    text = f"""
+    static int seen, after, kept;
+    int f(int x, int y, int *z) {{
+      if (x) {{ seen = 1; {tail} }}
+      after = 1;
+    out:
+      return y;
+    }}
+    """
+    rarity = column(read(tmp_path, text), "f", 13)
+    assert rarity["seen"] == rarity["after"] == USUAL_LIMIT
 
 
 def test_a_likely_branch_is_no_rarer_than_its_function(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@
 
 #include "clang/AST/ExprCXX.h"
 #include "clang/Basic/Builtins.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
@@ -228,18 +229,43 @@ bool makesOnce(const IfStmt &If) {
   return false;
 }
 
+/// "ret = -EINVAL": what the function is about to tell its caller.
+bool notesFailure(const Stmt *S) {
+  const auto *B = dyn_cast<BinaryOperator>(S);
+  if (!B || B->getOpcode() != BO_Assign)
+    return false;
+  const auto *Ref = dyn_cast<DeclRefExpr>(B->getLHS()->IgnoreParens());
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  auto Value = smallConstant(B->getRHS());
+  return V && V->hasLocalStorage() && V->getType()->isIntegerType() && Value &&
+         *Value < 0;
+}
+
+/// The statements of a branch.
+llvm::SmallVector<const Stmt *, 8> statementsOf(const Stmt &Branch) {
+  if (const auto *Body = dyn_cast<CompoundStmt>(&Branch))
+    return {Body->body_begin(), Body->body_end()};
+  return {&Branch};
+}
+
 enum class Way { Usual, Returns, Fails };
 
 Way wayOf(const Stmt *Branch) {
   if (!Branch)
     return Way::Usual;
-  const Stmt *Last = Branch;
-  if (const auto *Body = dyn_cast<CompoundStmt>(Branch))
-    Last = Body->body_empty() ? nullptr : Body->body_back();
+  auto All = statementsOf(*Branch);
+  // Macros are written so.
+  if (const auto *Do = All.empty() ? nullptr : dyn_cast<DoStmt>(All.back());
+      Do && isZero(Do->getCond()))
+    All = statementsOf(*Do->getBody());
+  const Stmt *Last = All.empty() ? nullptr : All.back();
   if (!Last)
     return Way::Usual;
   if (const auto *Go = dyn_cast<GotoStmt>(Last))
-    return speaksOfFailure(Go->getLabel()->getName()) ? Way::Fails : Way::Usual;
+    return speaksOfFailure(Go->getLabel()->getName()) ||
+                   llvm::any_of(All, notesFailure)
+               ? Way::Fails
+               : Way::Usual;
   if (const auto *R = dyn_cast<ReturnStmt>(Last)) {
     if (R->getRetValue() && isFailureValue(R->getRetValue()))
       return Way::Fails;
