@@ -64,14 +64,16 @@ def without_names(factor: Floats, image: Image, rows: npt.NDArray[np.int64]) -> 
 def whole_work(image: Image, edges: Edges, roots: Sequence[Root]) -> npt.NDArray[np.int64]:
     """Functions that are all that a thread does: its entry makes one call, and neither loops nor makes another.
 
-    Words of their names say nothing against what is seen, a thread that lives there.
+    An entry that loops itself is so where several such threads run at once: tests start what they test so, and no
+    program starts several that clean up. Words of these names say nothing against what is seen, a thread that lives
+    there.
     """
     sites, calls = image.sites, image.calls
     made = np.bincount(calls["function"][calls["function"] >= 0], minlength=len(image.functions))
     loops = np.append(np.zeros(len(image.functions), bool), False)  # the last one for -1
     for rows in (sites, calls):
         loops[rows["function"][in_loop(rows["loop_depth"])]] = True
-    found: set[int] = set()
+    found = {root.function for root in roots if root.many and root.function >= 0 and loops[root.function]}
     front = {root.function for root in roots if root.function >= 0 and root.name != "main"}
     while front:
         single = [row for row in front if made[row] == 1 and not loops[row]]
