@@ -105,15 +105,23 @@ def of_records(
     any_two = dataclasses.replace(joined.context(*lines), of_any=BEHIND_POINTERS, at_one_time=told_by.of_any)
     of_two_kinds = dataclasses.replace(any_two, concurrent=apart, at_one_time=told_by.of_two_kinds)
     own = _Apart(passes, told, found)
-    said = {_pair(draft) for draft in known.drafts} if known is not None else set()
+    said = {_pair(draft): draft for draft in known.drafts} if known is not None else {}
     worst: dict[frozenset[str], Draft] = {}
     for context, can_meet in ((of_two_kinds, told_by.of_two_kinds), (any_two, told_by.of_any)):
         every = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, rules, limits=True)
         for draft in every:
-            if _is_of_members(draft) and can_meet(*draft.actors[:2]) and _pair(draft) not in said:
+            if _is_of_members(draft) and can_meet(*draft.actors[:2]):
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
     drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not own.have_own(draft)]
-    return OnHeap(drafts, joined, any_two)
+    return OnHeap([draft for draft in drafts if _says_more(draft, said.get(_pair(draft)))], joined, any_two)
+
+
+def without_said(known: OnHeap | None, more: OnHeap | None) -> OnHeap | None:
+    """The first view of objects, without the pairs of which the second says more."""
+    if known is None or more is None:
+        return known
+    again = {_pair(draft) for draft in more.drafts}
+    return msgspec.structs.replace(known, drafts=[draft for draft in known.drafts if _pair(draft) not in again])
 
 
 def of_locked_elements(profiled: Profiled, lines: tuple[int, int], reading: Reading) -> OnHeap | None:
@@ -210,6 +218,13 @@ def _is_of_elements(draft: Draft) -> bool:
 
 def _pair(draft: Draft) -> frozenset[str]:
     return frozenset(actor.name for actor in draft.actors[:2])
+
+
+def _says_more(draft: Draft, said: Draft | None) -> bool:
+    """Whether one view of a pair says worse than the other, or the same and of more members."""
+    if said is None or draft.severity is not said.severity:
+        return said is None or draft.severity.rank > said.severity.rank
+    return {actor.name for actor in draft.actors} > {actor.name for actor in said.actors}
 
 
 class _AtOneTime:

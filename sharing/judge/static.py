@@ -17,7 +17,7 @@ from sharing.basics.naming import Demangle
 from sharing.judge import positions
 from sharing.judge.elements import elements_meet
 from sharing.judge.findings import finding_of
-from sharing.judge.heap import OnHeap, Reading, of_locked_elements, of_records, on_heap, told_by
+from sharing.judge.heap import OnHeap, Reading, of_locked_elements, of_records, on_heap, told_by, without_said
 from sharing.judge.mates import each_mate
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
@@ -186,12 +186,12 @@ def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -
     reached = reached_records(passes.image, passes.calls, passes.knowledge, read) if read is not None else None
     reading = Reading(options.read_records, reached)
     told = told_by(passes)
-    found = [on_heap(profiled, rules, lines, reading, told)]
-    found.append(of_records(profiled, rules, lines, reading, told, found[0]))
-    found.append(of_locked_elements(profiled, lines, reading))
+    known = on_heap(profiled, rules, lines, reading, told)
+    more = of_records(profiled, rules, lines, reading, told, known)
+    locked = of_locked_elements(profiled, lines, reading)
     findings: list[Finding] = []
     hidden = 0
-    for heap in found:
+    for heap in (without_said(known, more), more, locked):
         if heap is not None:
             merged = merge(heap.drafts)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]

@@ -117,6 +117,38 @@ def test_not_a_member_that_nobody_uses_often(tmp_path: Path) -> None:
     assert found(tmp_path, SESSIONS, "-g", "-O2", **seldom) == []
 
 
+# What two of the kinds of threads are handed is known, and what others are only by its type.
+THREE = """
+struct Service {
+  std::atomic<long> answered{0}; long asked = 0; long watched = 0; char far[64]; std::vector<std::thread> clients;
+  void ask() { MANY { asked++; asm volatile("" ::: "memory"); } }
+  void answer() { MANY answered.fetch_add(1, std::memory_order_relaxed); }
+  void watch() { MANY { watched++; asm volatile("" ::: "memory"); } }
+  void tick() { MANY if (answered < 0) return; }
+  void run(int n) {
+    clients.emplace_back([this] { ask(); });
+    clients.emplace_back([this] { answer(); });
+    clients.emplace_back(&Service::tick, this);
+    for (int i = 0; i < n; i++) clients.emplace_back(&Service::watch, this);
+    for (auto &one : clients) one.join();
+  }
+};
+int main(int n, char **) {
+  auto service = std::make_unique<Service>();
+  service->run(n);
+  return service->answered;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_pair_is_said_once_with_all_that_is_known_of_it(tmp_path: Path, compiler: str, level: str) -> None:
+    (finding,) = found(tmp_path, THREE, "-g", level, compiler=compiler)
+    every = {(p.member or p.name).rpartition(".")[2] for p in finding.participants}
+    assert every == {"answered", "asked", "watched"}
+
+
 # Each of two kinds of threads counts in a member of its own, of a record with something in it that both wait for.
 COUNTS = PLAIN | {
     "BETWEEN": "PADDING long answers = 0; char apart[64]; std::atomic<int> state{1};",
