@@ -21,9 +21,10 @@ from sharing.model.executions import FIRST, CountedThread, Table
 from sharing.model.image import AccessKind, SiteFlag
 from sharing.model.plural import count
 from sharing.model.profile import Range
-from sharing.static.callgraph import MAX_ROOTS, CallGraph
+from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds, possible_lines
 from sharing.static.phases import program_point
+from sharing.static.reach import MAX_ROOTS
 from sharing.static.starts import Root
 
 Floats = npt.NDArray[np.float64]

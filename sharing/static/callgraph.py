@@ -1,7 +1,7 @@
 """The call graph: from which threads each function is reached, how often it runs, and who calls it.
 
-Owns the masks of roots by function, and the order in which roots, phases and frequencies are found.  Frequencies are
-estimates for ranking (``frequency``) and are never presented as measured.
+Owns the order in which roots, phases and frequencies are found.  Frequencies are estimates for ranking (``frequency``)
+and are never presented as measured.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Site
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.coldness import coldness, left_over, whole_work, without_names
-from sharing.static.edges import Edges, edges_of
+from sharing.static.edges import edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.librarycode import library_code
 from sharing.static.phases import OrderedCalls, Phases, find_phases
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
+from sharing.static.reach import MAX_ROOTS, pointed, reach
 from sharing.static.roots import LIBRARIES, LookElsewhere, ThreadStructure, flagged, thread_structure
 from sharing.static.starts import Root
 from sharing.static.stretches import Stretches, find_stretches
 from sharing.static.waves import find_waves
-
-MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -114,20 +113,21 @@ def build(
     own = whole_work(image, edges, threads.roots)
     factor = without_names(factor, image, own)
     ways = _ways_in(image, threads)
+    met = pointed(image, kept, ways.pointed)
     entries = _with_bits(threads.roots)
     once = run_once(edges, threads.roots, ways.entered)
-    mask = _reach(image, edges, threads, ways.pointed)
+    mask = reach(image, edges, threads, met, None)
     main_bit = np.uint64(sum(1 << i for i, root in enumerate(entries) if root.name == "main"))
     ordered = OrderedCalls(edges.caller, edges.callee, edges.where)
     init = flagged(image, FunctionFlag.INIT)
     phases = find_phases(image, knowledge, ordered, once & (mask == main_bit), ways.entered, init)
     # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where))
-    mask = _reach(image, parallel, threads, ways.pointed)
+    mask = reach(image, parallel, threads, met, None)
     waves = find_waves(image, knowledge, entries[:MAX_ROOTS], once & (phases.first > 0))
     stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves), MAX_ROOTS)
     if stretches.parted:
-        mask = _reach(image, parallel, threads, ways.pointed, stretches)
+        mask = reach(image, parallel, threads, met, stretches)
         main_bit |= np.uint64(sum(1 << i for i, root in enumerate(stretches.roots) if root.name == "main"))
     mask[phases.alone] = 0
     frequency = in_program(edges, threads, ways.again, once, factor)
@@ -203,27 +203,3 @@ def _setters(image: Image) -> Bools:
     more |= np.bincount(image.calls["function"][image.calls["function"] >= 0], minlength=n) > 0
     setters: Bools = (np.bincount(sites["function"], minlength=n) > 0) & ~more
     return setters
-
-
-def _reach(
-    image: Image, edges: Edges, threads: ThreadStructure, pointed: Bools, stretches: Stretches | None = None
-) -> Masks:
-    """Per function the roots that reach it; what is called through pointers, by the roots that do such calls.
-
-    Of an entry with ``stretches``, what each of them reaches is its own.
-    """
-    mask = np.zeros(len(image.functions), np.uint64)
-    for function, callees, bit in stretches.calls(image, edges) if stretches is not None else ():
-        mask[edges.reached_from(callees)] |= np.uint64(1 << bit)
-        mask[function] |= np.uint64(1 << bit)
-    for i, root in enumerate(threads.roots):
-        if stretches is not None and stretches.parted >> i & 1:
-            continue
-        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
-        mask[edges.reached_from(seeds)] |= np.uint64(1 << min(i, MAX_ROOTS))
-    if threads.threaded and pointed.any():
-        indirect = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
-        callers = mask[indirect] if len(indirect) else mask
-        reached = edges.reached_from(np.flatnonzero(pointed))
-        mask[reached] |= np.bitwise_or.reduce(callers) if len(callers) else np.uint64(0)
-    return mask

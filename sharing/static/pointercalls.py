@@ -27,6 +27,7 @@ Ints = npt.NDArray[np.int64]
 
 ARGUMENTS = 16  # of a function, and more
 LOW_HALF = 0xFFFFFFFF
+_DISTANCE = (1 << 40) - 1  # of a slot as a number, for one in a record
 
 
 def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], function: npt.NDArray[np.integer]) -> Ints:
@@ -34,6 +35,12 @@ def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], functi
     at = where.astype(np.int64)
     at = np.where(slot == SlotKind.ARGUMENT, function.astype(np.int64) * ARGUMENTS + at, at)
     result: Ints = slot.astype(np.int64) << 40 | at
+    return result
+
+
+def _pairs(first: npt.NDArray[np.integer], second: Ints) -> Ints:
+    """Two rows as one number."""
+    result: Ints = first.astype(np.int64) << 32 | (second & LOW_HALF)
     return result
 
 
@@ -94,6 +101,27 @@ class KeptFunctions:
                 break
         return found
 
+    def only_virtual(self) -> tuple[Ints, Ints]:
+        """Rows of functions that only tables of virtual functions keep, and how far behind the begin of each.
+
+        Whoever calls such a function through the table may ask before whether it is the one that is expected.
+        """
+        image, (row, behind) = self._image, self._words.virtual
+        calls, slots = self.calls()
+        tables = slots >> 40 == SlotKind.RECORD
+        made = np.unique(_pairs(calls["function"][tables], slots[tables] & _DISTANCE))
+        asked = image.kept["slot"] == SlotKind.UNKNOWN
+        given = np.concatenate([image.kept["value"][~asked], image.args["value"][self._address].astype(np.uint64)])
+        alone = (row >= 0) & ~among(row, np.append(function_at(image, given), self._words.elsewhere))
+        seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
+        by = np.append(seen["function"], image.kept["function"][asked])
+        named = function_at(image, np.append(seen["target"], image.kept["value"][asked]))
+        for at in np.flatnonzero(among(named, row[alone])).tolist():
+            places = behind[row == named[at]]
+            if not among(_pairs(np.full(len(places), by[at]), places), made).any():
+                alone &= row != named[at]
+        return row[alone], behind[alone]
+
     def own_first(self, rows: Iterable[int]) -> Ints:
         """The program's own of these functions, or all where it has none there."""
         found = sorted(rows)
@@ -116,6 +144,16 @@ class _Words:
         self._static = row, slot & LOW_HALF
         self._virtual = row[virtual], (slot - run)[virtual]
         self._tables = row[~virtual], slot[~virtual]
+
+    @property
+    def virtual(self) -> tuple[Ints, Ints]:
+        """Rows of functions in tables of virtual functions, and how far behind the begin of these; -1 none."""
+        return self._virtual
+
+    @property
+    def elsewhere(self) -> Ints:
+        """Rows of functions in other words; -1 none."""
+        return self._tables[0]
 
     def at(self, slot: int) -> Ints:
         """Rows of functions in a static variable, or so far behind the begin of a table."""

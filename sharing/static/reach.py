@@ -1,0 +1,94 @@
+"""Which roots reach each function: by calls, and by calls through pointers.
+
+Owns who may be called through a pointer by whom.  Whose record a function is kept in is not known, so that what is
+called through pointers may be called by whoever makes such calls.  A function that only tables of virtual functions
+keep is called through such a table: by calls that load their target as far behind some pointer, or nobody sees from
+where.  Where this image has no such call a library makes it, on any thread.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.model.arrays import among
+from sharing.model.image import Image, SlotKind
+from sharing.static.edges import Edges
+from sharing.static.pointercalls import KeptFunctions
+from sharing.static.roots import ThreadStructure
+from sharing.static.stretches import Stretches
+
+MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
+ANYWHERE = -1  # nothing says where a call loads its target from
+NO_TABLE = -2  # not from a table of virtual functions
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.uint64]
+
+
+class Pointed(msgspec.Struct, frozen=True):
+    """Functions that are called through pointers, and who makes such calls, as rows of functions.
+
+    ``any`` may be called by each of ``callers``, ``virtual`` by calls that load from as far behind a pointer: bytes
+    ``behind`` and ``at``, which are in order.
+    """
+
+    any: Ints
+    virtual: Ints
+    behind: Ints
+    callers: Ints
+    at: Ints
+
+
+def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
+    """Who of the functions that are ``chosen`` may be called through which pointers."""
+    calls, slots = kept.calls()
+    kind = slots >> 40
+    where = np.where(kind == SlotKind.RECORD, slots & ((1 << 40) - 1), NO_TABLE)
+    at = np.where(kind == SlotKind.UNKNOWN, ANYWHERE, where)
+    virtual, behind = kept.only_virtual()
+    unseen = np.unique(virtual[~among(behind, at)])
+    sure = chosen[virtual] & ~among(virtual, unseen)
+    others = chosen.copy()
+    others[virtual[sure]] = False
+    order = np.argsort(at, kind="stable")
+    callers: Ints = calls["function"].astype(np.int64)[order]
+    return Pointed(np.flatnonzero(others), virtual[sure], behind[sure], callers, at[order])
+
+
+def reach(image: Image, edges: Edges, threads: ThreadStructure, met: Pointed, stretches: Stretches | None) -> Masks:
+    """Per function the roots that reach it.  Of an entry with ``stretches``, what each of them reaches is its own."""
+    mask = np.zeros(edges.functions, np.uint64)
+    for function, callees, bit in stretches.calls(image, edges) if stretches is not None else ():
+        mask[edges.reached_from(callees)] |= np.uint64(1 << bit)
+        mask[function] |= np.uint64(1 << bit)
+    for i, root in enumerate(threads.roots):
+        if stretches is not None and stretches.parted >> i & 1:
+            continue
+        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
+        mask[edges.reached_from(seeds)] |= np.uint64(1 << min(i, MAX_ROOTS))
+    if threads.threaded:
+        _through_pointers(mask, edges, met)
+    return mask
+
+
+def _through_pointers(mask: Masks, edges: Edges, met: Pointed) -> None:
+    """Adds the roots that come to functions through pointers, until who is called so calls nobody else."""
+    begins = np.flatnonzero(np.diff(met.at, prepend=NO_TABLE - 1))
+    while True:
+        callers = mask[met.callers] if len(met.callers) else mask
+        everyone = np.bitwise_or.reduce(callers) if len(callers) else np.uint64(0)
+        roots = [(everyone, met.any)]
+        if len(met.virtual):
+            by_place = np.bitwise_or.reduceat(callers, begins)
+            unseen = by_place[met.at[begins] == ANYWHERE]
+            of_table = by_place[np.searchsorted(met.at[begins], met.behind)] | (unseen[0] if len(unseen) else 0)
+            roots += [(bits, met.virtual[of_table == bits]) for bits in np.unique(of_table)]
+        before = mask.copy()
+        for bits, rows in roots:
+            if len(rows):
+                mask[edges.reached_from(rows)] |= bits
+        if np.array_equal(before, mask):
+            return
