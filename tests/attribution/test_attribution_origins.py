@@ -45,9 +45,15 @@ def test_of_a_sum_either_part_may_be_the_pointer(assemble: Assemble) -> None:
     assert (-1, DI, 8, INDEXED) in code.origins()
 
 
-def test_a_register_with_two_sources_is_not_followed(assemble: Assemble) -> None:
+def test_a_register_that_two_ways_set_is_followed_to_both(assemble: Assemble) -> None:
     text = "test %rsi,%rsi\nje other\nmov (%rdi),%rax\njmp here\nother: mov (%rdx),%rax\nhere: incq (%rax)\nret"
-    assert assemble(text, "here").origins() == [(-1, AX, 0, EXACT)]
+    assert assemble(text, "here").origins() == [(-1, AX, 0, EXACT), (0, DX, 0, EXACT), (0, DI, 0, EXACT)]
+
+
+def test_a_register_that_many_ways_set_is_not_followed(assemble: Assemble) -> None:
+    ways = "".join(f"cmp ${n},%rsi\nje way{n}\n" for n in range(5)) + "ret\n"
+    ways += "".join(f"way{n}: mov {8 * n}(%rdi),%rax\njmp here\n" for n in range(5))
+    assert assemble(f"{ways}here: incq (%rax)\nret", "here").origins() == [(-1, AX, 0, EXACT)]
 
 
 @pytest.mark.parametrize(("stores", "followed"), [(1, True), (2, False)])
