@@ -1,4 +1,4 @@
-"""Who may call a virtual function: threads that call through a table at its place, not all that call through pointers."""
+"""Who may call a virtual function: threads that call through a table at its place, not all that call by pointers."""
 
 from __future__ import annotations
 
