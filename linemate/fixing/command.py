@@ -424,7 +424,7 @@ def _left_out(report: Report, limit: Severity | None) -> list[str]:
     if milder:
         each = ", ".join(f"{number:,} {severity}" for severity, number in milder)
         found = count(sum(number for _, number in milder), "milder finding")
-        lines.append(f"left out: {found} ({each}): --above {milder[-1][0]} takes them, an id one")
+        lines.append(f"left out: {found} ({each}): --above {milder[-1][0]} takes them, the id of one that one")
     if report.suppressed:
         lines.append(f"left out: {count(report.suppressed, 'finding')} that the project file suppresses")
     return lines

@@ -202,7 +202,8 @@ def _compare(pair: tuple[Path, Path], name: str, fixed: Fixed, options: VerifyOp
     appeared = [new[key] for key in sorted(new.keys() - old.keys())]
     for finding in appeared:
         fails = finding.severity.rank >= limit.rank
-        checks.append(Check(False if fails else None, f"{name}: new, {finding.severity}: {finding.message}"))
+        what = "new" if fails else "new, but milder than what the edits are for"
+        checks.append(Check(False if fails else None, f"{name}: {what}, {finding.severity}: {finding.message}"))
     if not appeared:
         checks.append(Check(None, f"{name}: no other finding appeared"))
     return checks

@@ -94,7 +94,7 @@ def test_what_is_left_out_is_counted(tree: Path, fix: Fix) -> None:
     assert (result.code, result.out) == (0, "")
     assert result.err.splitlines() == [
         "nothing to fix from critical on",
-        "left out: 1 milder finding (1 high): --above high takes them, an id one",
+        "left out: 1 milder finding (1 high): --above high takes them, the id of one that one",
     ]
     (tree / "linemate.toml").write_text('[[suppress]]\nsymbol = "LOCK_open*"\nreason = "tried"\n')
     assert fix().err.splitlines() == [

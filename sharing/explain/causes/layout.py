@@ -131,6 +131,8 @@ def _nothing_met(builds: Builds) -> str:
     what = f"{mover} moved {count(moved, 'variable')}" if mover else f"{count(moved, 'variable')} moved"
     if not builds.new.threaded:
         return f"{what}, but no second thread was found that could take lines away"
+    if not builds.gained.total:
+        return f"{what}, but none came onto a line of {builds.line_size} bytes with another, and no lock was split"
     met = count(builds.gained.total, "pair")
     return (
         f"{what}, but of the {met} that came onto one line of "
