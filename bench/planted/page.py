@@ -13,8 +13,8 @@ from sharing.model.finding import Severity
 
 HEAD = """# Planted programs
 
-Ten programs of 300 to 500 lines in the style of servers and libraries, written by two who did not know how linemate
-judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
+Fifteen programs of 300 to 630 lines in the style of servers and libraries, written by three who did not know how
+linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
 on one line was counted (callgrind for how often, builds that tell addresses for which bytes) and written down with the
 names that a report may give them, before linemate was run: a pair is one where two threads that ran at the same time
@@ -34,6 +34,12 @@ in six builds, which is taken where a checksum is wrong.
 clang -O2, 21 and 14 of 39 at -O0, 15 of 40 without symbols, and 32 of 40 in the source; of 44 findings at high 38 were
 true and 6 plausible. Its author also accepted places without a name by the code that uses them, which the table below
 does not.
+""",
+    "third": """At the first run, as its author rated it after mending four patterns of names, 23 of 43 pairs were found
+with gcc -O2, 24 of 46 with clang -O2, 14 of 43 and 17 of 47 at -O0, 12 of 43 without symbols, and 27 of 43 in the
+source; of 25 findings at high 23 were true and 2 plausible, of 52 at medium 47 and 5. A tree that was mended by the
+first ten alone, which raised what is found of these from 232 to 282 of 451, found 24, 24, 13, 14, 12 and 26 of these
+before anybody read them: what helps in programs that were looked at helps elsewhere little.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
