@@ -17,6 +17,8 @@ from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, 
 from sharing.model.plural import count
 from sharing.rules.line.table import OF_WHOLE_ARRAYS
 
+NOT_JOINED = "not counted: what is behind pointers is not joined with counts, which say nothing for or against this"
+
 
 def join(
     static: Sequence[Finding], counted: Sequence[Finding], weighed: Weighed
@@ -71,6 +73,10 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
     places = [NamedSpan(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
     if any(weighed.uncounted(place.span) for place in places):
         return finding
+    if any(weighed.behind_pointers(place.span) for place in places):
+        # No instruction names these, whether they ran or not: nothing is known for or against.
+        told = Evidence(Confidence.COUNTED, NOT_JOINED)
+        return msgspec.structs.replace(finding, evidence=(*finding.evidence, told))
     uses = [weighed.uses(place.span) for place in places]
     idle = [place.name for place, (_, used) in zip(places, uses, strict=True) if not used.any()]
     if len(idle) == len(places) or (len(places) > 1 and len(places) - len(idle) < 2):

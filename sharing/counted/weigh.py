@@ -92,6 +92,10 @@ class Weighed:
     def ran(self, span: Range) -> bool:
         return bool(self.uses(span)[1].any())
 
+    def behind_pointers(self, span: Range) -> bool:
+        """Is this a model of what pointers lead to?  Such objects are laid out outside of the image's sections."""
+        return not any(s.address <= span[0] < s.end for s in self.passes.image.sections)
+
     def uncounted(self, span: Range) -> bool:
         """Was there no count for some instruction that names these bytes?"""
         sites = self.passes.accesses.sites

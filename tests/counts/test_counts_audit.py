@@ -13,6 +13,7 @@ from elfscan.image import read_images
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from pmu.counts import read_executions
+from sharing.counted.join import NOT_JOINED
 from sharing.counted.weigh import Counted as CountedImage
 from sharing.counted.weigh import Weighed, weigh
 from sharing.judge.passes import run_passes
@@ -31,6 +32,10 @@ def report(run: Run, *, counts: bool = True, least: Severity = Severity.LOW) -> 
 
 def findings(run: Run, least: Severity = Severity.LOW) -> tuple[Finding, ...]:
     return report(run, least=least).findings
+
+
+def findings_of_code(run: Run) -> tuple[Finding, ...]:
+    return report(run, counts=False).findings
 
 
 def weighed(run: Run) -> Weighed:
@@ -133,6 +138,26 @@ def test_a_member_of_long_elements_is_on_one_line_of_each(counted: Counted) -> N
     assert uses(found, "table") == {"consumer": (adds // 512, adds // 512)}
     (finding,) = findings(run)
     assert {"rings[0].head", "rings[0].tail"} <= {p.name for p in finding.participants}
+
+
+def test_of_a_record_on_the_heap_counts_say_nothing(counted: Counted) -> None:
+    """Its threads ran: no instruction names it all the same."""
+    run = counted("heap.c", "-g")
+    (code,) = [f for f in findings_of_code(run) if f.participants[0].name == "struct ring.head"]
+    (ran,) = [f for f in findings(run) if f.id == code.id]
+    assert code.severity.rank >= Severity.MEDIUM.rank
+    assert (ran.severity, ran.confidence, ran.message) == (code.severity, Confidence.STATIC, code.message)
+    assert [e.text for e in ran.evidence if e.kind is Confidence.COUNTED] == [NOT_JOINED]
+
+
+def test_static_counters_whose_threads_did_not_run_are_lowered(counted: Counted) -> None:
+    """The same pair by name, of which counts do know that it was not used."""
+    run = counted("heap.c", "-g")
+    (code,) = [f for f in findings_of_code(run) if f.participants[0].name == "spare.sent"]
+    (idle,) = [f for f in findings(run) if f.id == code.id]
+    assert code.severity.rank > idle.severity.rank
+    assert idle.severity is Severity.LOW
+    assert "not in this run: no instruction that names spare.sent and spare.received was executed" in idle.message
 
 
 def test_counts_of_another_build_are_refused(counted: Counted) -> None:

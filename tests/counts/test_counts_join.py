@@ -74,7 +74,12 @@ def test_of_one_variable_it_is_not_said_that_both_are_used(members: tuple[str, .
     often = np.array([1e6, 1e6])
     threads = (CountedThread(0, 1, 10_000_000), CountedThread(0, 2, 10_000_000))
     counted = CountedImage(np.zeros(0, EXECUTION_DTYPE), threads)
-    weighed = SimpleNamespace(uncounted=lambda span: False, uses=lambda span: (often, often), counted=counted)
+    weighed = SimpleNamespace(
+        uncounted=lambda span: False,
+        behind_pointers=lambda span: False,
+        uses=lambda span: (often, often),
+        counted=counted,
+    )
     who = tuple(
         Participant("stats", f"{0x4080 + 8 * i:#x}", 8, ((8 * i, 8 * i + 8),), "counter", "", member=m)
         for i, m in enumerate(members)
