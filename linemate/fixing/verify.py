@@ -272,12 +272,15 @@ def _objects(before: Image, after: Image, finding: Finding, planned: Planned, na
     if now is None:
         return Check(False, f"{name}: the type {kind} is not found after the edit")
     laid = f"{now.size} bytes, aligned to {now.align}" + (f", elements of {now.stride} bytes" if now.stride else "")
+    beside = f" with {now.moved}" if now.moved else ""
     if now.together:
-        return Check(False, f"{name}: {kind} ({laid}): {', '.join(now.together[:_MATES_SHOWN])} may still share lines")
+        met = ", ".join(now.together[:_MATES_SHOWN])
+        return Check(False, f"{name}: {kind} ({laid}): {met} may still share lines{beside}")
     unseen = "objects on the heap are not in the binary: this is by the type, a benchmark shows what it gains"
     met = ", ".join(was.together[:_MATES_SHOWN]) or "nothing"
-    before_it = f"{kind} was {was.size} bytes, aligned to {was.align}, where {met} could share lines"
-    return Check(True, f"{name}: {before_it}; now {laid}, and on lines of their own ({unseen})", measurable=True)
+    before_it = f"{kind} was {was.size} bytes, aligned to {was.align}, where {met} could share lines{beside}"
+    apart = f"{now.moved} apart from the others" if now.moved else "on lines of their own"
+    return Check(True, f"{name}: {before_it}; now {laid}, and {apart} ({unseen})", measurable=True)
 
 
 def _elements(before: Image, after: Image, planned: Planned, name: str, line_size: int) -> Check:

@@ -212,9 +212,14 @@ def _inside(planner: Planner, participant: Participant) -> str:
     if identity in program.variables:
         end = name_end(program.variables[identity].facts, name)
         return name[end:].lstrip(".") if end >= 0 else ""
-    if identity not in program.records:
-        return ""
-    owner = program.records[identity].facts.name
+    return path_in(program.records[identity].facts.name, participant) if identity in program.records else ""
+
+
+def path_in(owner: str, participant: Participant) -> str:
+    """The path of a participant in the record of that name, which findings of types have in the name: ``Pair.a``."""
+    if participant.member:
+        return participant.member
+    name = participant.name.removeprefix("struct ").removeprefix("union ")
     return name[len(owner) :].lstrip(".") if owner and name.startswith(owner) else name.partition(".")[2]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -186,6 +187,94 @@ def test_a_type_of_whole_lines_that_may_start_within_one_is_refused(tmp_path: Pa
     result = run(tmp_path / "heap", [(wanted, [made])], build=OBJECTS_BUILD)
     assert not result.holds
     assert any("Stat (64 bytes, aligned to 8)" in c.text for c in result.checks)
+
+
+BITS = "long long : 64, : 64, : 64, : 64, : 64, : 64, : 64, : 64;"
+PAIRED = {
+    "cc": """#include <atomic>
+#include <memory>
+struct Pair { long id; std::atomic<long> a{0}; std::atomic<long> b{0}; };
+int main() { auto pair = std::make_unique<Pair>(); pair->a++; return int(pair->b++); }
+""",
+    "c": """#include <pthread.h>
+#include <stdlib.h>
+struct Pair { long id; pthread_mutex_t a; long b; long tail; };
+int main(void) { struct Pair *pair = calloc(1, sizeof *pair); pthread_mutex_lock(&pair->a); return (int)pair->b++; }
+""",
+    "slots.cc": """struct Slot { long a; long b; };
+struct Pair { long id; Slot slots[4]; };
+int main(int n, char **) { auto *pair = new Pair(); pair->slots[n & 3].a++; return int(pair->slots[0].b); }
+""",
+}
+
+
+def members(
+    folder: Path, kind: str, written: str, before: str, inside: str = "", names: str = "ba"
+) -> tuple[Finding, Planned, str]:
+    """A pair in a record whose objects are on the heap, as findings name it, what is written, and the build."""
+    compiler = "gcc" if kind == "c" else "g++ -std=c++17"
+    if not shutil.which(compiler.split()[0]):
+        pytest.skip(f"no {compiler}")
+    folder.mkdir()
+    text = PAIRED[kind]
+    source = folder / f"pair.{kind}"
+    source.write_text(text)
+    base = finding("Pair", "Pair", kind="align-member")
+    tag = "struct " if kind == "c" else ""
+    both = tuple(
+        msgspec.structs.replace(who, name=f"{tag}Pair.{inside}{name}")
+        for who, name in zip(base.participants, names, strict=True)
+    )
+    wanted = msgspec.structs.replace(base, participants=both)
+    found, digest = re.finditer(re.escape(before), text), hashlib.sha256(text.encode()).hexdigest()
+    edits = tuple(SourceEdit(str(source), at.start(), at.start(), written, sha256=digest) for at in found)
+    plan = Plan(edits, "part them", rounds=False)
+    return wanted, Planned(wanted.remedies[0], both[0], plan, record="Pair"), f"{compiler} -g -o pair {source.name}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "before", "inside"),
+    [
+        ("cc", "alignas(64) ", "std::atomic<long> b", ""),
+        ("c", f"{BITS} ", "long b", ""),
+        ("slots.cc", f"long a; {BITS} long b; {BITS} }}; struct Was {{ ", "long a; long b; }", "slots[2]."),
+    ],
+)
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_members_of_objects_on_the_heap_that_are_parted_hold(
+    tmp_path: Path, kind: str, written: str, before: str, inside: str, names: str
+) -> None:
+    """Padding of a line parts them wherever an object starts, alignment wherever one of that alignment does."""
+    wanted, made, build = members(tmp_path / "heap", kind, written, before, inside, names)
+    result = run(tmp_path / "heap", [(wanted, [made])], build=build)
+    assert result.holds, result.checks
+    (check,) = [c for c in result.checks if c.holds]
+    first, second = (f"{inside.replace('2', '')}{name}" for name in names)
+    assert f"where {second} could share lines with {first}; now" in check.text
+    assert f"{first} apart from the others" in check.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "before", "inside"),
+    [
+        ("cc", "alignas(64) ", "Pair {", ""),  # the object, with both in it
+        ("cc", "alignas(64) ", "std::atomic<long> a", ""),
+        ("cc", "long pad[6]; ", "std::atomic<long> b", ""),  # less than a line, and it may start anywhere
+        ("c", f"{BITS} ", "long tail", ""),
+        ("c", f"{BITS} ", "pthread_mutex_t a", ""),
+        ("c", "long long : 64, : 64; ", "long b", ""),
+        ("slots.cc", f"{BITS} ", "long b; }", "slots[2]."),  # the next element's is behind it
+    ],
+)
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_members_of_objects_on_the_heap_that_still_meet_are_refused(
+    tmp_path: Path, kind: str, written: str, before: str, inside: str, names: str
+) -> None:
+    wanted, made, build = members(tmp_path / "heap", kind, written, before, inside, names)
+    result = run(tmp_path / "heap", [(wanted, [made])], build=build)
+    assert not result.holds
+    first, second = (f"{inside.replace('2', '')}{name}" for name in names)
+    assert any(c.holds is False and f"{second} may still share lines with {first}" in c.text for c in result.checks)
 
 
 @pytest.mark.parametrize(("ratio", "holds"), [(2, True), (1, False)])
