@@ -13,6 +13,7 @@ from elfscan.debug.locals import read_locals
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, Table
+from sharing.model.linkage import is_cxx
 from sharing.model.locals import Locals
 from sharing.sampled.reached import Reached, reached
 from sharing.static.recordobjects import Place, Places
@@ -57,7 +58,8 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         # Of an array each thread may have an element of its own.
         if one.exact and (place := _place(one, locals_)) is not None
     }
-    return Places(found, handed=calls, plain=_is_c(locals_.language) and "plus" not in locals_.language)
+    spoken = locals_.language
+    return Places(found, handed=calls, plain=_is_c(spoken) and not is_cxx(spoken), language=spoken)
 
 
 def _is_c(language: str) -> bool:

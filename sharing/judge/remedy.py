@@ -20,6 +20,7 @@ from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
 from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, OR_A_MEMBER, Remedy
 from sharing.model.image import ALLOCATED, ImageKind
+from sharing.model.linkage import is_cxx
 from sharing.model.profile import Actor, Role
 
 _NAMELESS = ("", "struct", "class", "union")
@@ -61,7 +62,7 @@ class Style:
 def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
     """The edit in words and as source text."""
     found = _in_c(edit, style, paths)
-    language = language_of(edit.actor, style.kind)
+    language = language_of(edit.actor, style.kind, paths)
     if language == "Go":
         return go_remedy(edit, paths, style.line_size, found)
     if language == "Rust":
@@ -84,15 +85,17 @@ def _in_c(edit: Edit, style: Style, paths: Paths) -> Remedy:
     return words.kernel_variable() if style.kernel else words.variable()
 
 
-def language_of(actor: Actor, kind: ImageKind) -> str:
-    """C, C++, Rust or Go, from debug information, else from the name."""
+def language_of(actor: Actor, kind: ImageKind, paths: Paths = _NO_TYPES) -> str:
+    """C, C++, Rust or Go, from debug information, else from the name, else from the type."""
     if kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return "C (kernel)"
     if actor.language in ("Rust", "Go"):
         return actor.language
     if actor.language:
-        return "C++" if "++" in actor.language or "plus" in actor.language.lower() else "C"
-    return "C++" if "::" in actor.owner or actor.owner.startswith("_Z") else "C"
+        return "C++" if is_cxx(actor.language) else "C"
+    if "::" in actor.owner or actor.owner.startswith("_Z"):
+        return "C++"
+    return "C++" if paths.in_cxx(actor) else "C"
 
 
 def _unnamed(edit: Edit, style: Style) -> Remedy:
@@ -148,7 +151,7 @@ class _Words:
         self._edit, self._style, self._paths = edit, style, paths
         self._actor = edit.actor
         self._name = _identifier(edit.actor.owner)
-        self._language = language_of(edit.actor, style.kind)
+        self._language = language_of(edit.actor, style.kind, paths)
         self._cxx = self._language == "C++"
         self._home = paths.home(edit.actor)
         self._storage = "static " if self._home.local else ""

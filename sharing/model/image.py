@@ -454,6 +454,7 @@ class Image:
     needed: tuple[str, ...] = ()
     imports: frozenset[str] = frozenset()  # undefined symbols, without version
     language: str = ""  # of what neither debug information nor a name tells, "" where that is not known
+    record_language: str = ""  # of records whose objects are allocated, where all units have one, else ""
     debug_source: str = ""  # where types came from: "", "the file", or a description
     notes: tuple[str, ...] = ()  # what could not be read, in words
     incomplete: bool = False  # a part that should have been readable failed: its absence proves nothing

@@ -33,6 +33,11 @@ def older_rust(name: str) -> int | None:
     return None
 
 
+def is_cxx(language: str) -> bool:
+    """Of a language as debug information calls it: "C++17", "C_plus_plus_14"."""
+    return "++" in language or "plus" in language.lower()
+
+
 class Languages:
     """Of the variables of one image."""
 

@@ -64,6 +64,7 @@ class Places(msgspec.Struct, frozen=True):
 
     at: Mapping[int, Place]
     plain: bool = False
+    language: str = ""  # of all units of the debug information, "" where they differ
     handed: Mapping[tuple[int, int], Place] = {}  # by (call, argument): what that leads to
 
 
@@ -165,6 +166,7 @@ def record_image(
     args = np.concatenate([image.args, _args(image, reached, placed, wholes, told)])
     result = dataclasses.replace(
         placed.image(),
+        record_language=places.language,
         sites=_sites(sites, places, placed, wholes),
         args=args[np.argsort(args["ip"], kind="stable")],
         given=(),

@@ -223,6 +223,35 @@ def test_a_declaration_is_written_with_all_of_its_words() -> None:
     assert declaration(types, seen["volatile struct node x"], "x", "C++") == "volatile node x"
 
 
+@pytest.mark.parametrize(
+    ("kind", "member", "spoken", "expected"),
+    [
+        (TypeKind.STRUCT, "std::atomic<long unsigned int>", "", "C++"),
+        (TypeKind.CLASS, "long", "", "C++"),
+        (TypeKind.STRUCT, "Box<int>", "", "C++"),
+        (TypeKind.STRUCT, "long", "C_plus_plus_17", "C++"),
+        (TypeKind.STRUCT, "long", "C11", "C"),
+        (TypeKind.STRUCT, "long", "", "C"),
+        (TypeKind.STRUCT, "word", "", "C"),
+    ],
+)
+def test_what_no_unit_defines_is_edited_in_its_language(
+    kind: TypeKind, member: str, spoken: str, expected: str
+) -> None:
+    """Objects that are allocated: by the language of all units, else by names that C cannot have."""
+    b = Builder()
+    inner = b._type(TypeKind.BASE if member == "long" else TypeKind.STRUCT, member, 8)
+    members = (TypeMember("head", 0, inner, 0, False), TypeMember("tail", 64, inner, 0, False))
+    b.variable("Queue", 16, at=BSS, type=b._type(kind, "Queue", 16, members=members))
+    both = [actor(f"Queue.{name}", "Queue", at, whole=16) for name, at in (("head", 0), ("tail", 8))]
+    paths = Paths(replace(b.image(), record_language=spoken))
+    edit = next(e for e in choose(Conflict((*both,), (*both,)), apart(both), paths, LINE) if e.kind is Kind.MEMBER)
+    made = remedy(edit, Style(LINE, ImageKind.PIE), paths)
+    in_c = f"_Alignas(64) {'' if member == 'long' else 'struct '}{member} head;  /* in struct Queue */"
+    assert made.language == expected
+    assert made.edit.splitlines()[0] == (in_c if expected == "C" else f"alignas(64) {member} head;  // in Queue")
+
+
 def test_costs_of_many_objects_are_said_for_each() -> None:
     edit = choose(Conflict(tuple(p := node_pair(32, 64)), tuple(p)), apart(p), Paths(node_image(32, 64)), LINE)[0]
     found = remedy(edit, Style(LINE, ImageKind.PIE), Paths(node_image(32, 64)))

@@ -14,10 +14,13 @@ import numpy as np
 
 from sharing.basics.sourcepath import of_system
 from sharing.model.image import Image, ImageKind, VariableFlag
+from sharing.model.linkage import is_cxx
 from sharing.model.profile import Actor
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeRecord, TypeTable
 
 _FOREIGN_NAMES = ("std::", "__gnu_cxx::", "boost::", "absl::", "folly::")
+
+_MOST_TYPES = 256  # of which names are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,27 @@ class Paths:
                 outside = self._image.kind is ImageKind.SHARED and named and not local
                 return OwnerVariable(int(table["type"][row]), local, outside or bool(flags & VariableFlag.EXPORTED))
         return OwnerVariable(-1)
+
+    def in_cxx(self, actor: Actor) -> bool:
+        """Whether what no unit defines, as records whose objects are allocated, was declared in C++.
+
+        Where units differ in language, names tell that no type of C can have, of the type or of what is in it.
+        """
+        if self._image is None or (row := self.home(actor).type) < 0:
+            return False
+        if self._image.record_language:
+            return is_cxx(self._image.record_language)
+        waiting, met = [row], set[int]()
+        while waiting and len(met) < _MOST_TYPES:
+            core, _, names = self.types.strip(waiting.pop())
+            if core in met or core < 0:
+                continue
+            met.add(core)
+            record = self.types[core]
+            if record.kind == TypeKind.CLASS or any("::" in name or "<" in name for name in (record.name, *names)):
+                return True
+            waiting += [record.target] if record.kind == TypeKind.ARRAY else [m.type for m in record.members]
+        return False
 
     def steps(self, actor: Actor) -> tuple[Step, ...]:
         """The way to the actor's bytes, () where the type is not known or is the actor itself."""
