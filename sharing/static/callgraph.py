@@ -113,17 +113,17 @@ def build(
     own = whole_work(image, edges, threads.roots)
     factor = without_names(factor, image, own)
     ways = _ways_in(image, threads)
-    met = pointed(image, kept, ways.pointed)
+    met = pointed(image, kept, ways.pointed) if threads.threaded else None
     entries = _with_bits(threads.roots)
     once = run_once(edges, threads.roots, ways.entered)
-    mask = reach(image, edges, threads, met, None)
+    mask = reach(image, edges, threads, met)
     main_bit = np.uint64(sum(1 << i for i, root in enumerate(entries) if root.name == "main"))
     ordered = OrderedCalls(edges.caller, edges.callee, edges.where)
     init = flagged(image, FunctionFlag.INIT)
     phases = find_phases(image, knowledge, ordered, once & (mask == main_bit), ways.entered, init)
     # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where))
-    mask = reach(image, parallel, threads, met, None)
+    mask = reach(image, parallel, threads, met)
     waves = find_waves(image, knowledge, entries[:MAX_ROOTS], once & (phases.first > 0))
     stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves), MAX_ROOTS)
     if stretches.parted:

@@ -62,47 +62,72 @@ class _Object:
     is_array: bool = False
 
 
+class LaidOut:
+    """An image with objects behind its sections, each in a section of its own."""
+
+    def __init__(self, image: Image, named: NamedTypes) -> None:
+        """``named``: the types that debug information has of these objects."""
+        self._image, self._named = image, named
+        self.types = JoinedTypes(image.types, named)
+        self._sections, self._phases = list(image.sections), dict[int, int]()
+        self._names, self._files = list(image.names), list(image.files)
+        self._variables = [image.variables]
+        self._address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
+
+    def add(self, name: str, size: int, alignment: int, flags: int, type_row: int, of: int, unit: int = -1) -> int:
+        """The address of an object of this type, a row of ``types``; ``of``: the row of ``named`` that says where the
+        record is declared, -1 none."""
+        address, index = self._address, len(self._sections)
+        self._sections.append(Section(index, ALLOCATED, SectionKind.WRITABLE, address, size, alignment, None))
+        self._phases[index] = alignment
+        row = np.zeros(1, VARIABLE_DTYPE)
+        row["address"], row["size"], row["section"], row["name"] = address, size, index, len(self._names)
+        row["unit"], row["type"], row["file"], row["scope"], row["flags"] = unit, type_row, -1, -1, flags
+        if of >= 0 and (declared := self._named.types[of]).file >= 0:
+            row["file"], row["line"] = len(self._files), declared.line
+            self._files.append(self._named.files[declared.file])
+        self._names.append(name)
+        self._variables.append(row)
+        self._address = round_up(address + size, GAP) + GAP
+        return address
+
+    def image(self) -> Image:
+        return dataclasses.replace(
+            self._image,
+            sections=tuple(self._sections),
+            names=self._names,
+            files=tuple(self._files),
+            variables=np.concatenate(self._variables),
+            types=self.types.table(),
+            phases=self._phases,
+        )
+
+
 def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> tuple[Image, dict[str, HeapRecord]]:
     """The image with these objects, of its accesses only those to them; the record behind each object by its name."""
     image = told.image
     wanted = sorted({record.type for record in records if record.type})
     named = read(wanted) if wanted else NamedTypes(TypeTable(), ())
     objects = [found for record in records if (found := _object(told, record, named.types)) is not None]
-    types = JoinedTypes(image.types, named)
-    address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
-    variables = np.zeros(len(objects), VARIABLE_DTYPE)
-    sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
+    laid = LaidOut(image, named)
     places: dict[int, tuple[int, int, int]] = {}
     by_name: dict[str, HeapRecord] = {}
-    for row, one in zip(variables, objects, strict=True):
-        record, index = one.record, len(sections)
-        sections.append(Section(index, ALLOCATED, SectionKind.WRITABLE, address, one.size, one.alignment, None))
-        phases[index] = one.alignment
+    for one in objects:
+        record = one.record
         is_one = one.type >= 0 and not one.is_array
         name = record.kind + record.type if is_one else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
-        row["address"], row["size"], row["section"], row["name"] = address, one.size, index, len(names)
         pointer = image.variable_at(record.pointer)
-        row["unit"] = image.variables["unit"][pointer] if pointer >= 0 else -1
-        row["type"], row["file"], row["scope"] = types.row(one.type), -1, -1
+        unit = int(image.variables["unit"][pointer]) if pointer >= 0 else -1
+        type_row = laid.types.row(one.type)
         if one.is_array and one.type >= 0:
-            row["type"] = types.array(one.type, one.size // named.types.size(one.type))
-        row["flags"] = VariableFlag.TYPED if one.type >= 0 else 0 if one.sized else VariableFlag.SIZE_INFERRED
-        if one.type >= 0 and (declared := named.types[one.type]).file >= 0:
-            row["file"], row["line"] = len(files), declared.line
-            files.append(named.files[declared.file])
-        names.append(name)
+            type_row = laid.types.array(one.type, one.size // named.types.size(one.type))
+        flags = VariableFlag.TYPED if one.type >= 0 else 0 if one.sized else VariableFlag.SIZE_INFERRED
+        address = laid.add(name, one.size, one.alignment, flags, type_row, one.type, unit)
         by_name.setdefault(name, record)
         places |= dict.fromkeys((record.pointer, *record.calls), (address, one.size, one.begin))
-        address = round_up(address + one.size, GAP) + GAP
     args = np.concatenate([image.args, _placed(image.behind.args, "value", places)])
     placed = dataclasses.replace(
-        image,
-        sections=tuple(sections),
-        names=names,
-        files=tuple(files),
-        variables=np.concatenate([image.variables, variables]),
-        types=types.table(),
-        phases=phases,
+        laid.image(),
         sites=_placed(image.behind.sites, "target", places),
         zero_ranges=np.concatenate([image.zero_ranges, _placed(_words(image.zero_ranges), "variable", places)]),
         args=args[np.argsort(args["ip"], kind="stable")],

@@ -13,18 +13,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sharing.basics.geometry import round_up
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import (
-    ALLOCATED,
     HEAP_ALIGNMENT,
-    HELD_OFFSET_BITS,
-    VARIABLE_DTYPE,
     ArgKind,
     Image,
-    Section,
-    SectionKind,
     SiteFlag,
     Table,
     VariableFlag,
@@ -33,9 +27,10 @@ from sharing.model.types import TypeTable
 from sharing.static.callees import names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.handovers import NO_STRIDE
-from sharing.static.heapimage import GAP, JoinedTypes, NamedTypes, ReadRecords, row_named
+from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import offsets
 from sharing.static.recordobjects import Reached
+from sharing.static.startobjects import offset_of
 
 _NEIGHBOURS = 2  # elements of the array that stands for all
 
@@ -58,7 +53,8 @@ def locked_elements(
     taken: dict[str, list[int]] = defaultdict(list)
     for at, lock in enumerate(locks):
         records = {name: rows[name] for name in beside[int(lock["function"])] if name in rows}
-        told = [name for name, row in records.items() if _has_lock(named.types, row, _offset(lock), knowledge)]
+        offset = offset_of(int(lock["value"]))
+        told = [name for name, row in records.items() if _has_lock(named.types, row, offset, knowledge)]
         exact = [name for name in told if named.types.size(rows[name]) == lock["source"]]
         # Of an index that is multiplied by a sum of powers of two the scan knows one of these.
         found = exact or [name for name in told if beside[int(lock["function"])][name]]
@@ -71,10 +67,6 @@ def locked_elements(
         if taken[name] and named.types.size(row) % line and named.types.alignment(row) < line
     }
     return _laid_out(image, reached, named, rows, kept) if kept else None
-
-
-def _offset(lock: Table) -> int:
-    return int(lock["value"]) & ((1 << HELD_OFFSET_BITS) - 1)
 
 
 def _has_lock(types: TypeTable, row: int, offset: int, knowledge: Knowledge) -> bool:
@@ -109,40 +101,21 @@ def _laid_out(
     rows: Mapping[str, int],
     locks: Mapping[str, Table],
 ) -> Image:
-    types = JoinedTypes(image.types, named)
-    address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
-    variables = np.zeros(len(locks), VARIABLE_DTYPE)
-    sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
+    laid = LaidOut(image, named)
     begin: dict[str, int] = {}
     args = []
-    for variable, (name, taken) in zip(variables, locks.items(), strict=True):
+    for name, taken in locks.items():
         row = rows[name]
         size, alignment = named.types.size(row), max(HEAP_ALIGNMENT, named.types.alignment(row))
-        begin[name], extent = address, _NEIGHBOURS * size
-        phases[len(sections)] = alignment
-        variable["address"], variable["size"], variable["section"] = address, extent, len(sections)
-        sections.append(Section(len(sections), ALLOCATED, SectionKind.WRITABLE, address, extent, alignment, None))
-        variable["unit"], variable["file"], variable["scope"] = -1, -1, -1
-        variable["type"], variable["name"] = types.array(row, _NEIGHBOURS), len(names)
-        variable["flags"] = VariableFlag.TYPED
-        if (declared := named.types[row]).file >= 0:
-            variable["file"], variable["line"] = len(files), declared.line
-            files.append(named.files[declared.file])
-        names.append(name)
+        two = laid.types.array(row, _NEIGHBOURS)
+        begin[name] = address = laid.add(name, _NEIGHBOURS * size, alignment, VariableFlag.TYPED, two, row)
         mine = taken.copy()
         mine["kind"], mine["source"] = ArgKind.ADDRESS, min(size, NO_STRIDE)
         mine["value"] = address + offsets(mine["value"].astype(np.uint64)).astype(np.int64) % size
         args.append(mine)
-        address = round_up(address + extent, GAP) + GAP
     every = np.concatenate([image.args, *args])
     return dataclasses.replace(
-        image,
-        sections=tuple(sections),
-        names=names,
-        files=tuple(files),
-        variables=np.concatenate([image.variables, variables]),
-        types=types.table(),
-        phases=phases,
+        laid.image(),
         sites=_sites(reached, begin, {name: named.types.size(rows[name]) for name in locks}),
         args=every[np.argsort(every["ip"], kind="stable")],
         given=(),

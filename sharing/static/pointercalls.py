@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -24,18 +25,29 @@ from sharing.static.callees import function_at
 from sharing.static.executions import each_time, in_loop, times
 
 Ints = npt.NDArray[np.int64]
+_Slot = TypeVar("_Slot", int, Ints)
 
 ARGUMENTS = 16  # of a function, and more
 LOW_HALF = 0xFFFFFFFF
-_DISTANCE = (1 << 40) - 1  # of a slot as a number, for one in a record
+PLACE_BITS = 40  # of a slot as a number; its kind is above
 
 
 def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], function: npt.NDArray[np.integer]) -> Ints:
     """Each slot as one number; of an argument, the function's is part of it."""
     at = where.astype(np.int64)
     at = np.where(slot == SlotKind.ARGUMENT, function.astype(np.int64) * ARGUMENTS + at, at)
-    result: Ints = slot.astype(np.int64) << 40 | at
+    result: Ints = slot.astype(np.int64) << PLACE_BITS | at
     return result
+
+
+def kind_of(slot: _Slot) -> _Slot:
+    """The SlotKind of slots as numbers."""
+    return slot >> PLACE_BITS
+
+
+def place_of(slot: _Slot) -> _Slot:
+    """The rest of them: bytes behind a pointer, an address, or an argument of a function."""
+    return slot & ((1 << PLACE_BITS) - 1)
 
 
 def _pairs(first: npt.NDArray[np.integer], second: Ints) -> Ints:
@@ -80,7 +92,7 @@ class KeptFunctions:
                 found[int(self._kept[at])].add(row)
             elif not image.kept["value"][at]:
                 arrives[int(self._stored[at])].add(int(self._kept[at]))
-        for slot in wanted[wanted >> 40 == SlotKind.ARGUMENT].tolist():
+        for slot in wanted[kind_of(wanted) == SlotKind.ARGUMENT].tolist():
             arrives[slot].add(slot)
         for slot in wanted.tolist():
             found[slot].update(self._words.at(slot).tolist())
@@ -108,18 +120,19 @@ class KeptFunctions:
         """
         image, (row, behind) = self._image, self._words.virtual
         calls, slots = self.calls()
-        tables = slots >> 40 == SlotKind.RECORD
-        made = np.unique(_pairs(calls["function"][tables], slots[tables] & _DISTANCE))
+        tables = kind_of(slots) == SlotKind.RECORD
+        made = np.unique(_pairs(calls["function"][tables], place_of(slots[tables])))
         asked = image.kept["slot"] == SlotKind.UNKNOWN
         given = np.concatenate([image.kept["value"][~asked], image.args["value"][self._address].astype(np.uint64)])
         alone = (row >= 0) & ~among(row, np.append(function_at(image, given), self._words.elsewhere))
         seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
         by = np.append(seen["function"], image.kept["function"][asked])
         named = function_at(image, np.append(seen["target"], image.kept["value"][asked]))
-        for at in np.flatnonzero(among(named, row[alone])).tolist():
-            places = behind[row == named[at]]
-            if not among(_pairs(np.full(len(places), by[at]), places), made).any():
-                alone &= row != named[at]
+        told = among(named, row[alone])
+        for caller, function in set(zip(by[told].tolist(), named[told].tolist(), strict=True)):
+            places = behind[row == function]
+            if not among(_pairs(np.full(len(places), caller), places), made).any():
+                alone &= row != function
         return row[alone], behind[alone]
 
     def own_first(self, rows: Iterable[int]) -> Ints:
@@ -157,7 +170,7 @@ class _Words:
 
     def at(self, slot: int) -> Ints:
         """Rows of functions in a static variable, or so far behind the begin of a table."""
-        kind, where = slot >> 40, slot & (1 << 40) - 1
+        kind, where = kind_of(slot), place_of(slot)
         if kind == SlotKind.STATIC:
             row, address = self._static
             found = row[address == where]
@@ -179,7 +192,7 @@ def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
     Calls through records are not among them: other records have something at the same distance.
     """
     calls, slots = kept.calls()
-    sure = np.flatnonzero(among(slots >> 40, (SlotKind.STATIC, SlotKind.ARGUMENT)))
+    sure = np.flatnonzero(among(kind_of(slots), (SlotKind.STATIC, SlotKind.ARGUMENT)))
     found = kept.at(slots[sure].tolist())
     pairs = [(at, row) for at in sure.tolist() for row in found.get(int(slots[at]), ())]
     chosen, rows = np.array(pairs, np.int64).reshape(-1, 2).T

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among
 from sharing.model.image import Image, SlotKind
 from sharing.static.edges import Edges
-from sharing.static.pointercalls import KeptFunctions
+from sharing.static.pointercalls import KeptFunctions, kind_of, place_of
 from sharing.static.roots import ThreadStructure
 from sharing.static.stretches import Stretches
 
@@ -45,9 +45,8 @@ class Pointed(msgspec.Struct, frozen=True):
 def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     """Who of the functions that are ``chosen`` may be called through which pointers."""
     calls, slots = kept.calls()
-    kind = slots >> 40
-    where = np.where(kind == SlotKind.RECORD, slots & ((1 << 40) - 1), NO_TABLE)
-    at = np.where(kind == SlotKind.UNKNOWN, ANYWHERE, where)
+    kind = kind_of(slots)
+    at = np.where(kind == SlotKind.UNKNOWN, ANYWHERE, np.where(kind == SlotKind.RECORD, place_of(slots), NO_TABLE))
     virtual, behind = kept.only_virtual()
     unseen = np.unique(virtual[~among(behind, at)])
     sure = chosen[virtual] & ~among(virtual, unseen)
@@ -58,8 +57,13 @@ def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     return Pointed(np.flatnonzero(others), virtual[sure], behind[sure], callers, at[order])
 
 
-def reach(image: Image, edges: Edges, threads: ThreadStructure, met: Pointed, stretches: Stretches | None) -> Masks:
-    """Per function the roots that reach it.  Of an entry with ``stretches``, what each of them reaches is its own."""
+def reach(
+    image: Image, edges: Edges, threads: ThreadStructure, met: Pointed | None, stretches: Stretches | None = None
+) -> Masks:
+    """Per function the roots that reach it; ``met`` is only needed where there are threads.
+
+    Of an entry with ``stretches``, what each of them reaches is its own.
+    """
     mask = np.zeros(edges.functions, np.uint64)
     for function, callees, bit in stretches.calls(image, edges) if stretches is not None else ():
         mask[edges.reached_from(callees)] |= np.uint64(1 << bit)
@@ -69,7 +73,7 @@ def reach(image: Image, edges: Edges, threads: ThreadStructure, met: Pointed, st
             continue
         seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
         mask[edges.reached_from(seeds)] |= np.uint64(1 << min(i, MAX_ROOTS))
-    if threads.threaded:
+    if met is not None:
         _through_pointers(mask, edges, met)
     return mask
 

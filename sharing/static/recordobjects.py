@@ -14,20 +14,15 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from sharing.basics.geometry import round_up
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import (
-    ALLOCATED,
     ARG_DTYPE,
     HEAP_ALIGNMENT,
     SITE_DTYPE,
-    VARIABLE_DTYPE,
     AccessKind,
     ArgKind,
     Image,
-    Section,
-    SectionKind,
     SiteFlag,
     Table,
     VariableFlag,
@@ -38,7 +33,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.handedlocks import handed_locks
 from sharing.static.handedobjects import Told
-from sharing.static.heapimage import GAP, JoinedTypes, NamedTypes, ReadRecords, row_named
+from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 
 MAX_INSTRUCTIONS = 1 << 12  # of one image that are asked for, the busiest first: half a millisecond each
@@ -257,46 +252,21 @@ class _Layout:
     """One object of each record behind the sections of the image."""
 
     def __init__(self, image: Image, named: NamedTypes, rows: Mapping[str, int], *, plain: bool) -> None:
-        self._image, self._named, self._rows = image, named, rows
-        self._types = JoinedTypes(image.types, named)
-        self._joined = {name: self._types.row(row) for name, row in rows.items()}
+        self._laid = LaidOut(image, named)
         self.begin: dict[str, int] = {}
         self.size = {name: named.types.size(row) for name, row in rows.items()}
         self.shown = {
             name: ("struct " if plain and named.types[row].kind == TypeKind.STRUCT else "") + name
             for name, row in rows.items()
         }
-        address = round_up(max((s.end for s in image.sections), default=0), GAP) + GAP
-        for name in rows:
-            self.begin[name] = address
-            address = round_up(address + self.size[name], GAP) + GAP
+        for name, row in rows.items():
+            alignment = max(HEAP_ALIGNMENT, named.types.alignment(row))
+            joined = self._laid.types.row(row)
+            shown, size = self.shown[name], self.size[name]
+            self.begin[name] = self._laid.add(shown, size, alignment, VariableFlag.TYPED, joined, row)
 
     def image(self) -> Image:
-        image, named = self._image, self._named
-        variables = np.zeros(len(self.begin), VARIABLE_DTYPE)
-        sections, phases, names, files = list(image.sections), {}, list(image.names), list(image.files)
-        for variable, (name, address) in zip(variables, self.begin.items(), strict=True):
-            record, size = named.types[self._rows[name]], self.size[name]
-            alignment = max(HEAP_ALIGNMENT, named.types.alignment(self._rows[name]))
-            sections.append(Section(len(sections), ALLOCATED, SectionKind.WRITABLE, address, size, alignment, None))
-            phases[len(sections) - 1] = alignment
-            variable["address"], variable["size"], variable["section"] = address, size, len(sections) - 1
-            variable["name"], variable["type"] = len(names), self._joined[name]
-            variable["unit"], variable["file"], variable["scope"] = -1, -1, -1
-            variable["flags"] = VariableFlag.TYPED
-            if record.file >= 0:
-                variable["file"], variable["line"] = len(files), record.line
-                files.append(named.files[record.file])
-            names.append(self.shown[name])
-        return dataclasses.replace(
-            image,
-            sections=tuple(sections),
-            names=names,
-            files=tuple(files),
-            variables=np.concatenate([image.variables, variables]),
-            types=self._types.table(),
-            phases=phases,
-        )
+        return self._laid.image()
 
     def addresses(self, wholes: _Parts, name: str, offset: int) -> list[int]:
         """Where the byte of a record is: in each that it is a part of."""

@@ -272,6 +272,13 @@ def _known_words(image: Image, found: list[_Started]) -> dict[int, int]:
     return {holder: whats.pop() for holder, whats in words.items() if len(whats) == 1}
 
 
+def word_behind(image: Image, value: int, function: int, number: int) -> int:
+    """Of a value that is a whole word of what an argument of a function (a row) leads to, the bytes in front of that
+    word; -1 of others."""
+    word = holder_of(value) - (argument_holder(function, number) & ~WHOLE_ARGUMENT)
+    return word * image.arch.pointer_size if 0 <= word < WHOLE_ARGUMENT and not offset_of(value) else -1
+
+
 def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, int]]:
     """(row of a function, its argument, bytes into the object): who is handed what ``entry`` is, or a part of it."""
     found = [(entry, argument, 0)]
@@ -332,11 +339,9 @@ def _handed_on(image: Image, one: _Started) -> dict[int, int]:
     """By argument of what a closure's function calls through a pointer the word of the closure that it is, in bytes."""
     args = image.behind.word_args
     mine = args[(args["function"] == one.entry) & (args["callee"] == 0) & (args["source"] == 0)]
-    whole = argument_holder(one.entry, 0) & ~WHOLE_ARGUMENT
     words: dict[int, set[int]] = defaultdict(set)
     for arg, value in mine[["arg", "value"]].tolist():
-        word = holder_of(value) - whole
-        words[arg].add(word * image.arch.pointer_size if 0 <= word < WHOLE_ARGUMENT and not value & _OFFSETS else -1)
+        words[arg].add(word_behind(image, value, one.entry, 0))
     return {arg: at.pop() for arg, at in words.items() if len(at) == 1}
 
 

@@ -16,19 +16,13 @@ import numpy as np
 
 from sharing.model.arrays import among
 from sharing.model.image import (
-    HELD_ADDRESS_BITS,
-    HELD_OFFSET_BITS,
-    WHOLE_ARGUMENT,
     ArgKind,
     Image,
     SlotKind,
     Table,
 )
 from sharing.static.callees import function_at
-from sharing.static.startobjects import argument_holder, parts_of
-
-_HOLDERS = (1 << HELD_ADDRESS_BITS) - 1
-_OFFSETS = (1 << HELD_OFFSET_BITS) - 1
+from sharing.static.startobjects import parts_of, word_behind
 
 
 class Wrapper(NamedTuple):
@@ -101,12 +95,10 @@ def handed_words(image: Image, ip: int, function: int, number: int) -> Iterator[
     """(argument, bytes into the record) of words that a call is handed of what argument ``number`` of the calling
     function (a row) leads to."""
     passed = image.behind.word_args
-    whole = argument_holder(function, number) & ~WHOLE_ARGUMENT
     handed = passed[(passed["ip"] == np.uint64(ip)) & (passed["source"] == 0)]
     for value, parameter in handed[["value", "arg"]].tolist():
-        word = (value >> HELD_OFFSET_BITS & _HOLDERS) - whole
-        if not value & _OFFSETS and 0 <= word < WHOLE_ARGUMENT:
-            yield parameter, word * image.arch.pointer_size
+        if (at := word_behind(image, value, function, number)) >= 0:
+            yield parameter, at
 
 
 def _handed_to(image: Image, starter: int) -> set[tuple[int, int, int, int]]:

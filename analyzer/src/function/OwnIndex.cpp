@@ -152,9 +152,9 @@ void collectReturned(const Stmt *S, SmallVectorImpl<const Expr *> &Values) {
 
 /// Is there a way out of the function in a statement?
 bool returns(const Stmt *S) {
-  if (!S || isa<LambdaExpr>(S))
-    return false;
-  return isa<ReturnStmt>(S) || llvm::any_of(S->children(), returns);
+  SmallVector<const Expr *, 1> Values;
+  collectReturned(S, Values);
+  return !Values.empty();
 }
 
 } // namespace
