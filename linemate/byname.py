@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from sharing.model.image import Image, SectionKind, VariableFlag
+from sharing.model.linkage import as_written
 from sharing.model.types import TypeTable
 
 _INDEX = re.compile(r"\[(\d{1,18})\]")
@@ -37,7 +38,7 @@ def candidates(symbols: Iterable[str]) -> frozenset[str]:
     """All names of variables that the symbols can mean: themselves, and what is in front of a member or an offset."""
     return frozenset(
         part
-        for symbol in symbols
+        for symbol in map(as_written, symbols)
         for part in (symbol, *(symbol[:at] for at, ch in enumerate(symbol) if ch in _SEPARATORS))
     )
 
@@ -117,6 +118,7 @@ def _with_owners(symbol: str) -> Iterator[str]:
 
 def split_member(names: dict[str, list[int]], symbol: str) -> tuple[list[int], str]:
     """Rows and member path: the longest beginning that is a variable's name, so that dots in names are no trouble."""
+    symbol = as_written(symbol)
     if symbol in names:
         return names[symbol], ""
     for at in range(len(symbol) - 1, 0, -1):

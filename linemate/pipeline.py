@@ -32,6 +32,7 @@ from sharing.basics.target import target_of
 from sharing.judge.static import Judgement, judge
 from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Target
+from sharing.model.linkage import as_written
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
 
@@ -245,14 +246,15 @@ def vocabulary(project: ProjectConfig) -> Knowledge:
 def suppressed(finding: Finding, project: ProjectConfig) -> bool:
     return any(
         fnmatch.fnmatchcase(finding.rule, row.rule)
-        and any(fnmatch.fnmatchcase(p.name, row.symbol) for p in finding.participants)
+        and any(fnmatch.fnmatchcase(p.name, as_written(row.symbol)) for p in finding.participants)
         for row in project.suppress
     )
 
 
 def _selected(findings: Iterable[Finding], options: AuditOptions | CheckOptions) -> Iterator[Finding]:
     """Findings about the symbols asked for; rules were chosen before judging."""
+    symbols = [as_written(symbol) for symbol in options.symbols]
     for finding in findings:
         names = [p.name for p in finding.participants]
-        if not options.symbols or any(fnmatch.fnmatchcase(n, s) for n in names for s in options.symbols):
+        if not symbols or any(fnmatch.fnmatchcase(n, s) for n in names for s in symbols):
             yield finding

@@ -18,6 +18,7 @@ from sharing.basics.geometry import line_start
 from sharing.knowledge import Knowledge
 from sharing.model.image import VARIABLE_DTYPE, Image, Section, SectionKind, Table
 from sharing.model.linemap import EmptyMember, Excerpt, LayoutInstance, RecordFacts
+from sharing.model.linkage import as_written
 from sharing.model.types import MAX_DEPTH, MAX_LEAVES, RECORD_KINDS, TypeKind, TypeRecord, TypeTable
 from sharing.static.linemap import LineMap
 from sharing.static.recordaccess import through_pointers
@@ -32,6 +33,7 @@ _WORDS = ("struct ", "class ", "union ")
 
 def record_name(wanted: str) -> str:
     """The name of a record as debug information has it."""
+    wanted = as_written(wanted)
     return next((wanted.removeprefix(word) for word in _WORDS if wanted.startswith(word)), wanted).strip()
 
 

@@ -1,6 +1,7 @@
 """Readable names from linkage names: C++ (Itanium C++ ABI) and, by ``rustnames``, Rust.
 
-Owns the plain nested names of C++, which most variables have, and hands the rest to ``namehelper``.
+Owns the plain nested names of C++, which most variables have, and hands the rest to ``namehelper``.  Names are as
+source spells them: without the scope of an anonymous namespace, as the analyzer and ``native/dwarf`` have them too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 
 from elfscan.debug.namehelper import MAX_NAME_BYTES, by_helper
 from elfscan.debug.rustnames import readable_rust
-from sharing.model.linkage import is_rust
+from sharing.model.linkage import UNWRITTEN_PART, as_written, is_rust
 
 _SPECIAL = {
     "TV": "vtable for ",
@@ -31,7 +32,7 @@ def demangle(names: list[str]) -> list[str]:
     result = [_simple(name) for name in names]
     hard = [row for row, name in enumerate(result) if name is None]
     for row, readable in zip(hard, by_helper([names[row] for row in hard]), strict=True):
-        result[row] = readable
+        result[row] = as_written(readable)
     return [readable if readable else name for readable, name in zip(result, names, strict=True)]
 
 
@@ -53,7 +54,8 @@ def _simple(name: str) -> str | None:
         part = rest[match.end() : match.end() + length]
         if length == 0 or len(part) != length:
             return None
-        parts.append("(anonymous namespace)" if part.startswith("_GLOBAL__N") else part)
+        if not part.startswith(UNWRITTEN_PART):
+            parts.append(part)
         rest = rest[match.end() + length :]
         if not nested:
             break

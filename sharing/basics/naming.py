@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from sharing.model.linkage import as_written
+
 # Where std::atomic keeps its value in libstdc++ and in libc++.
 _ATOMIC_VALUE = re.compile(r"(?:^|\.)(?:(?:_M_base|_M_b)\.)?_M_[ip]$|(?:^|\.)__a_(?:\.__a_value)?$")
 # Where the atomic types of Rust's standard library keep theirs.
@@ -47,7 +49,8 @@ def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
         name: without_wrapper(without_parameters(text)) + dot + clone
         for (name, (_, dot, clone)), text in zip(bases.items(), plain, strict=True)
     }
-    return {name: found[name] if name in found else without_wrapper(name) for name in names}
+    # Names of profiles were demangled by the tool that made them.
+    return {name: found[name] if name in found else without_wrapper(as_written(name)) for name in names}
 
 
 def readable(name: str, demangle: Demangle) -> str:

@@ -12,6 +12,7 @@ from sharing.basics.naming import Demangle
 from sharing.explain.activity import Activity, observe
 from sharing.knowledge import Knowledge
 from sharing.model.image import Image, SectionKind
+from sharing.model.linkage import as_written
 from sharing.model.profile import Actor, Heat
 
 MOST = 400  # actors of one build; the least busy are left out
@@ -92,6 +93,7 @@ def _busy(actor: Actor) -> Busy:
 
 def whole_variable(image: Image, name: str, demangle: Demangle) -> Busy | None:
     """A variable that is not busy, with all of its bytes; None without such a name, or with several."""
+    name = as_written(name)
     local = {s.index for s in image.sections if s.kind is SectionKind.TLS}
     table = image.variables
     rows = [row for row in range(len(table)) if int(table["section"][row]) not in local]
@@ -106,6 +108,7 @@ def whole_variable(image: Image, name: str, demangle: Demangle) -> Busy | None:
 
 def placed(layout: Layout, name: str) -> tuple[Busy, ...]:
     """The busy parts of a variable, or the one member of that name."""
+    name = as_written(name)
     exact = tuple(b for b in layout.busy if b.name == name)
     return exact or tuple(b for b in layout.busy if b.variable == name)
 

@@ -1,6 +1,7 @@
 """Which language a variable is written in, by debug information or else by its linkage name.
 
-Owns the marks of Rust's two schemes.  Reads no further: names become readable elsewhere.
+Owns the marks of Rust's two schemes, and what readable names of C++ say that no source spells.  Reads no further: names
+become readable elsewhere.
 """
 
 from __future__ import annotations
@@ -12,6 +13,19 @@ from sharing.model.image import FunctionFlag, Image, VariableFlag
 RUST_V0 = re.compile(r"_R[0-9]*[A-Z][0-9A-Za-z_]*")  # RFC 2603
 _HASH = re.compile(r"17h[0-9a-f]{16}E")
 _LENGTH = re.compile(r"\d{1,4}")
+
+
+# What demanglers and compilers write for an anonymous namespace around a name, and its part of a linkage name.
+UNWRITTEN_SCOPE = "(anonymous namespace)::"
+UNWRITTEN_PART = "_GLOBAL__N"
+
+
+def as_written(name: str) -> str:
+    """A name as source spells it, which nothing in it says of the anonymous namespaces around it.
+
+    Two of them in two units are as apart as two statics of C with one name: by their units.
+    """
+    return name.replace(UNWRITTEN_SCOPE, "")
 
 
 def is_rust(name: str) -> bool:

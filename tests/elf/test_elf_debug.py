@@ -51,7 +51,7 @@ def test_names_types_and_places(build: Build, compiler: str, flags: list[str]) -
     for name, kind, size in (
         ("ns::C::shared", "int", 4),
         ("ns::object", "ns::C", 56),
-        ("ns::(anonymous namespace)::hidden", "long", 8),
+        ("ns::hidden", "long", 8),
         ("per_thread", "int", 4),
         ("_ZN3BoxIlE5valueE", "long", 8),
         ("in_header", "int", 4),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
+#include "Spelling.h"
 #include "llvm/BinaryFormat/MsgPackWriter.h"
 #include "llvm/Support/JSON.h"
 #include <tuple>
@@ -124,6 +125,12 @@ private:
     else
       Out.write(StringRef(json::fixUTF8(Text)));
   }
+  void name(StringRef Name) {
+    if (Name.contains(UnwrittenScope))
+      text(asWritten(Name));
+    else
+      text(Name);
+  }
   int32_t fileRow(int32_t Old) {
     if (Old < 0)
       return -1;
@@ -166,7 +173,7 @@ private:
       const TypeNode &N = M.Types[Row];
       Out.writeArraySize(10);
       integer(static_cast<int64_t>(N.Kind));
-      text(N.Name);
+      name(N.Name);
       integer(Types.size(Row));
       integer(N.Align);
       integer(Types.numbered(N.Target));
@@ -174,7 +181,7 @@ private:
       Out.writeArraySize(static_cast<uint32_t>(N.Members.size()));
       for (const MemberNode &Member : N.Members) {
         Out.writeArraySize(5);
-        text(Member.Name);
+        name(Member.Name);
         integer(Member.OffsetBits);
         integer(Types.numbered(Member.Type));
         integer(Member.BitSize);
@@ -191,7 +198,7 @@ private:
     Out.writeArraySize(static_cast<uint32_t>(M.Variables.size()));
     for (const VariableNode &V : M.Variables) {
       Out.writeArraySize(12);
-      text(V.Name);
+      name(V.Name);
       text(V.Linkage);
       Out.write(V.Address);
       integer(V.Section);
@@ -199,7 +206,7 @@ private:
       integer(fileRow(V.File));
       integer(V.Line);
       integer(UnitRows[V.Unit]);
-      text(V.Function);
+      name(V.Function);
       Out.write(V.Tls);
       Out.write(V.External);
       integer(V.Align);
@@ -225,8 +232,8 @@ private:
     for (const LocalNode &L : M.Locals) {
       Out.writeArraySize(7);
       Out.write(L.Place.Ip);
-      text(L.Variable.Name);
-      text(L.Variable.Function);
+      name(L.Variable.Name);
+      name(L.Variable.Function);
       integer(Types.numbered(L.Variable.Type));
       Out.write(L.Place.Where.Register);
       integer(L.Place.Where.Offset);
@@ -241,7 +248,7 @@ private:
       Out.writeArraySize(static_cast<uint32_t>(At.Functions.size()));
       for (const NamedFunction &F : At.Functions) {
         Out.writeArraySize(6);
-        text(F.Name);
+        name(F.Name);
         integer(fileRow(F.File));
         Out.write(static_cast<uint64_t>(F.Line));
         Out.write(static_cast<uint64_t>(F.Column));

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Spelling.h"
 #include "Worker.h"
 
 using namespace llvm;
@@ -40,7 +41,8 @@ static StringRef unscoped(StringRef Name) {
 }
 
 WantedNames::WantedNames(ArrayRef<std::string> Names) {
-  for (StringRef Name : Names) {
+  for (const std::string &Asked : Names) {
+    std::string Name = asWritten(Asked);
     Whole.insert(Name);
     Whole.insert(untemplated(Name)); // compilers spell arguments differently
     Last.insert(untemplated(unscoped(Name)));
@@ -51,7 +53,9 @@ bool WantedNames::mayBe(StringRef Own) const {
   return Last.contains(untemplated(Own));
 }
 
-bool WantedNames::is(StringRef Qualified) const {
+bool WantedNames::is(StringRef Read) const {
+  std::string Written = asWritten(Read);
+  StringRef Qualified = Written;
   for (StringRef Rest = Qualified;;) {
     if (Whole.contains(Rest) || Whole.contains(untemplated(Rest)))
       return true;

@@ -104,7 +104,7 @@ public:
   bool mayBe(llvm::StringRef Own) const;
   /// Whether it is one: all of it, or what stands behind some of its scopes,
   /// whatever the template arguments.
-  bool is(llvm::StringRef Qualified) const;
+  bool is(llvm::StringRef Read) const;
 
 private:
   llvm::StringSet<> Whole, Last;
