@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from linemate.pairguard import PairGuard
 from sharing.model.finding import Confidence, Severity
 from sharing.model.project import ProjectConfig
+
+if TYPE_CHECKING:
+    from sharing.judge.comparedheat import ComparedHeat
 
 DEFAULT_LINE_SIZE = 64  # bytes, where nothing was judged that would tell
 
@@ -68,7 +72,7 @@ class CheckOptions:
     ``streams`` are files of facts that were gathered before; with them ``facts`` is not run.  ``objects`` is a folder
     of built object files and ``binary`` the linked program, "" where only the source is known.  ``edits``: look for
     the edits of findings, which takes longest.  ``every_pair``: also pairs that the edit of a worse one would part, by
-    which two revisions are compared.  The others are as in ``AuditOptions``.
+    which two revisions are compared; ``heat``: what is hot in both.  The others are as in ``AuditOptions``.
     """
 
     facts: FactsRequest = field(default_factory=FactsRequest)
@@ -85,3 +89,4 @@ class CheckOptions:
     assume_threads: bool = False
     edits: bool = True
     every_pair: bool = False
+    heat: ComparedHeat | None = None

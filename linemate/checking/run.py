@@ -170,9 +170,16 @@ def _with_notes(report: Report, notes: Sequence[str]) -> Report:
     return msgspec.structs.replace(report, coverage=coverage)
 
 
-def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
+def _comparable(options: CheckOptions) -> CheckOptions:
+    """Options by which two revisions are judged alike."""
+    from sharing.judge.comparedheat import ComparedHeat
+
     # What a change adds may meet a lock beside which an old pair is as bad or worse: of two revisions each pair counts.
-    options = dataclasses.replace(options, every_pair=True)
+    return dataclasses.replace(options, every_pair=True, heat=ComparedHeat())
+
+
+def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
+    options = _comparable(options)
     request, revision = options.facts, against.base
     here = os.getcwd()
     entries = database.entries_of(request, here)

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
+from sharing.judge.comparedheat import ComparedHeat
 from sharing.judge.severitylimit import IN_SOURCE
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
@@ -57,10 +58,12 @@ class Passes:
     demangle: Demangle
     limits: Thresholds | None = None  # what is hot, where that does not follow from ranks in the program
 
-    def profiled(self) -> Profiled:
-        """The last passes: how busy what is, and profiles of lines."""
+    def profiled(self, heat: ComparedHeat | None = None) -> Profiled:
+        """The last passes: how busy what is, and profiles of lines; ``heat`` where revisions are compared."""
         table = correlate.slots(self.accesses)
         limits = self.limits or correlate.thresholds(table, self.image)
+        if heat is not None:
+            limits = heat.bar(self.image.path, limits)
         profiler = Profiler(self.image, self.calls, self.accesses, self.locks, self.knowledge, limits, self.demangle)
         return Profiled(self, table, limits, profiler)
 

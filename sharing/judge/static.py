@@ -15,6 +15,7 @@ import numpy as np
 
 from sharing.basics.naming import Demangle
 from sharing.judge import positions
+from sharing.judge.comparedheat import ComparedHeat
 from sharing.judge.elements import elements_meet
 from sharing.judge.findings import finding_of
 from sharing.judge.heap import OnHeap, Reading, of_locked_elements, of_records, on_heap, told_by, without_said
@@ -48,6 +49,7 @@ class JudgeOptions:
     instructions reach.
     ``every_pair``: pairs that one edit would part stand each for itself, where only positions are known, and further
     objects of a line.
+    ``heat``: what is hot in the other revisions that this one is compared with.
     """
 
     line_size: int
@@ -61,6 +63,7 @@ class JudgeOptions:
     read_records: ReadRecords | None = None  # None: objects on the heap are not judged
     read_places: ReadPlaces | None = None  # None: nor are they by the types of pointers
     every_pair: bool = False
+    heat: ComparedHeat | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
         notes.append(f"access sites are not decoded for {image.arch.name}: the layout is shown, nothing is judged")
     if not calls.threaded or not len(accesses.sites):
         return Judgement((), image, counts, tuple(notes), threads_unknown=bool(calls.unknown))
-    profiled = passes.profiled()
+    profiled = passes.profiled(options.heat)
     profiler, table = profiled.profiler, profiled.table
     context = profiled.context(options.line_size, options.pair_size)
     rules = [r for r in LINE_RULES if not options.rules or r.id in options.rules]
