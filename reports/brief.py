@@ -116,7 +116,9 @@ def findings(report: Report, options: RenderOptions, width: int) -> Iterator[Lin
         yield []
         file = files.get(row.worst.target) or (report.targets[0].path if len(report.targets) == 1 else "FILE")
         sure = _sure(row.worst, report)
-        yield from _block(number, row, width, "" if sure in explained else sure, told, file)
+        linked = f" --binary {shlex.quote(file)}" if row.worst.line.address and not row.worst.line.place else ""
+        fix = f"linemate fix {row.worst.id}{linked}{options.again and ' '}{options.again}"
+        yield from _block(number, row, width, "" if sure in explained else sure, told, fix)
         explained.add(sure)
     yield []
     show = f"linemate show {visible(rows[0].worst.id)}{told} has all evidence of one finding, --details that of all"
@@ -246,10 +248,10 @@ def _place(finding: Finding) -> str:
     return ""
 
 
-def _block(number: int, row: Row, width: int, sure: str, told: str, file: str) -> Iterator[Line]:
+def _block(number: int, row: Row, width: int, sure: str, told: str, fix: str) -> Iterator[Line]:
     """What to do about one line; how ``sure`` it is, and what makes it surer, is said of the first of each confidence.
 
-    ``told`` is what a command that names the finding has to be told besides, ``file`` the one that it was found in.
+    ``told`` is what a command that names the finding has to be told besides, ``fix`` the one that shows its edits.
     """
     finding = row.worst
     severity = finding.severity.value
@@ -265,8 +267,8 @@ def _block(number: int, row: Row, width: int, sure: str, told: str, file: str) -
         for line in visible_block(remedy.edit.rstrip("\n")) if remedy.edit else ():
             yield [(" " * (LEAD + len(INDENT) + 5), ""), (line, "bold")]
         if remedy.edits:
-            linked = f" --binary {shlex.quote(file)}" if finding.line.address and not finding.line.place else ""
-            yield from _said("", f"linemate fix {finding.id}{linked} shows it as a diff", width)
+            # In one line, however long: it is there to be copied.
+            yield [(" " * (LEAD + len(INDENT) + 1), ""), (f"as a diff: {visible(fix)}", "green")]
         elif more := len(finding.remedies) - 1:
             show = f"linemate show {finding.id}{told}"
             yield from _said("", f"and {count(more, 'more edit')} on this line: {show}", width)

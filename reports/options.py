@@ -25,7 +25,8 @@ class RenderOptions:
     address of its pages, "" where it has none.  ``source_root`` is the folder that source paths are written relative
     to, "" where none is.  ``maps`` is all writable memory of the images, for a page: no document has it.
 
-    ``saved`` is the file that the report was read from, "" of a new one.
+    ``saved`` is the file that the report was read from, "" of a new one.  ``again``: in the shell's words, what a
+    command takes behind the id of a finding to read the same sources in the same way.
     """
 
     color: bool = False
@@ -40,3 +41,4 @@ class RenderOptions:
     fail_on: Severity | None = Severity.HIGH
     maps: tuple[MemoryMap, ...] = ()
     saved: str = ""
+    again: str = ""

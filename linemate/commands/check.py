@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -47,6 +48,14 @@ class UnitOptions:
             )
         request = facts_request(self.database, self.sources, flags, self.jobs, cached=not self.no_cache)
         return dataclasses.replace(request, scheduler=self.scheduler or "") if self.on_cluster else request
+
+    def again(self, flags: tuple[str, ...] | None) -> list[str]:
+        """The words that have another command read the same units."""
+        return [
+            *(("-p", self.database) if self.database else ()),
+            *self.sources,
+            *(("--", *flags) if flags is not None else ()),
+        ]
 
     @property
     def on_cluster(self) -> bool:
@@ -172,7 +181,8 @@ def command(
     project, line_size = where.read()
     limit = wanted.limit(project)
     wanted.check_rules()
-    request = units.request(ctx.meta.get(FLAGS))
+    flags = ctx.meta.get(FLAGS)
+    request = units.request(flags)
     options = CheckOptions(
         facts=request,
         objects=built.objects or "",
@@ -197,8 +207,11 @@ def command(
         lastreport.keep(found)
         return found, program
 
+    again = shlex.join([*where.again(), *(["--assume-threads"] if assume_threads else ()), *units.again(flags)])
+
     def show(found: Report) -> None:
-        document.write(found, EMITTERS, inputs, document.render_options(document.rules_of(EMITTERS), limit))
+        render = document.render_options(document.rules_of(EMITTERS), limit)
+        document.write(found, EMITTERS, inputs, dataclasses.replace(render, again=again))
 
     if watch:
         from linemate.checking import watching

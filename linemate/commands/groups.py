@@ -149,6 +149,11 @@ class ProjectOptions:
     config: str | None
     line_size: str | None
 
+    def again(self) -> list[str]:
+        """The words that have another command read the same project in the same way."""
+        given = (("--config", self.config), ("--line-size", self.line_size))
+        return [word for option, value in given if value is not None for word in (option, value)]
+
     def read(self) -> tuple[ProjectConfig, int | None]:
         """The project, and bytes per line: None, also for ``auto``, leaves them to the architecture."""
         project = common.read_project(self.config)

@@ -21,6 +21,7 @@ from linemate.byid import with_id
 from linemate.commands import common
 from linemate.commands.check import FLAGS, WithFlags
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
+from linemate.fixing.units import ReadOptions
 from linemate.output import check_output, progress, write_text
 from reports.escape import visible
 from reports.order import by_severity
@@ -85,7 +86,12 @@ class TrialOptions:
 
     @property
     def linked(self) -> str:
-        """The program whose layout is judged, as ``check --binary`` does; "" where that is predicted."""
+        """The program whose layout is judged, as ``check --binary`` does; "" where that is predicted.
+
+        With ``verify`` it may be yet to be made, and is named as in the copy.
+        """
+        if not self.verify:
+            return next(iter(self.binaries), "")
         made = [Path(name).resolve() for name in self.binaries]
         return str(made[0]) if len(made) == 1 and made[0].is_relative_to(Path.cwd()) and made[0].exists() else ""
 
@@ -150,8 +156,16 @@ class TrialOptions:
     "-j", "--jobs", type=click.IntRange(0, 1024), default=0, help="Units read in parallel; default: one per core."
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
+@common.threads_option
 @common.common_options
-@grouped(document=DocumentOptions, where=ProjectOptions, wanted=WantedOptions, edits=EditOptions, trial=TrialOptions)
+@grouped(
+    document=DocumentOptions,
+    where=ProjectOptions,
+    wanted=WantedOptions,
+    units=ReadOptions,
+    edits=EditOptions,
+    trial=TrialOptions,
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -161,20 +175,17 @@ def command(
     wanted: WantedOptions,
     edits: EditOptions,
     trial: TrialOptions,
-    database: str | None,
-    streams: tuple[str, ...],
-    jobs: int,
-    no_cache: bool,
+    units: ReadOptions,
 ) -> int:
     """Turn findings of a check into edits, as a unified diff on standard output.
 
     ID is a finding's, as check prints it, its beginning, or all ten digits behind its last dash; SOURCE limits
     the check.  FLAGS after -- compile the SOURCEs where there is no compile database.
     """
-    from linemate.checking.run import facts_request, judged_line_size
+    from linemate.checking.run import judged_line_size
     from linemate.fixing.asaudited import parted_otherwise
     from linemate.fixing.journal import recover
-    from linemate.options import CheckOptions, FactsRequest
+    from linemate.options import CheckOptions
 
     recover(common.say)
     trial.refuse_contradictions()
@@ -185,14 +196,13 @@ def command(
     limit = Severity(wanted.above) if wanted.above else None if ids else Severity.HIGH
     project, line_size = where.read()
     options = CheckOptions(
-        facts=FactsRequest()
-        if streams
-        else facts_request(database, sources, ctx.meta.get(FLAGS), jobs, cached=not no_cache),
-        streams=streams,
+        facts=units.request(sources, ctx.meta.get(FLAGS)),
+        streams=units.streams,
         line_size=line_size,
         min_severity=Severity.NOTE if ids else _listed(limit or Severity.HIGH),
         project=project,
         binary=trial.linked,
+        assume_threads=units.assume_threads,
     )
     with progress("linemate: checking", quiet=document.quiet):
         program, report, findings = _check(options, ids, limit, wanted.saved)
