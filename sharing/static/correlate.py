@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import among, distinct
 from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
@@ -145,14 +145,15 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
     part = np.where(graph.phases.sequential(function, program_point(image, rows)), 0.0, 1.0)
     part = np.where((rows["flags"] & SiteFlag.VIA_CALL) != 0, part * numbers.VIA_CALL_WEIGHT, part)
     variable = image.variables_at(rows["target"])
-    part = np.where(_one_of_several(image, rows, variable), part * numbers.INDEXED_WEIGHT, part)
     part *= _share_of_line(image, rows, variable)
+    several = np.where(_one_of_several(image, rows, variable), numbers.INDEXED_WEIGHT, 1.0)
     rest = graph.rest[function] if graph.rest is not None else None
     once = None
     if graph.by_thread is not None:
-        once = perthread.times(rows["loop_depth"], rows["rarity"]) * part * (1.0 if rest is None else rest)
+        part_of_run = part * np.maximum(several, _on_one_line(image, rows, variable))
+        once = perthread.times(rows["loop_depth"], rows["rarity"]) * part_of_run * (1.0 if rest is None else rest)
     mask, cold = graph.mask_of(image, rows), graph.cold[function]
-    return Accesses(rows, weight * part, mask, lock_row, variable, cold, once, rest)
+    return Accesses(rows, weight * part * several, mask, lock_row, variable, cold, once, rest)
 
 
 def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
@@ -163,6 +164,23 @@ def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) 
     small = (variable >= 0) & (image.variables["size"][np.maximum(variable, 0)] <= image.arch.line_size)
     several: npt.NDArray[np.bool_] = indexed & ~(small & (rows["kind"] == AccessKind.LOAD))
     return several
+
+
+def _on_one_line(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> Floats:
+    """Of accesses at an index, the share that is surely on one line as one thread sees it; 0 where nothing tells.
+
+    A thread's own element is the same each time.  Of what is changed atomically at any index of static storage, each
+    line has its part: in a small table that is most of it.
+    """
+    share = np.zeros(len(rows))
+    share[(rows["flags"] & SiteFlag.OWN) != 0] = 1.0
+    allocated = [section.index for section in image.sections if section.name == ALLOCATED]
+    atomic = SiteFlag.INDEXED | SiteFlag.ATOMIC
+    at = np.flatnonzero((variable >= 0) & ((rows["flags"] & (atomic | SiteFlag.OWN)) == atomic))
+    at = at[~among(image.variables["section"][variable[at]], allocated)]
+    size = image.variables["size"][variable[at]].astype(np.float64)
+    share[at] = 1.0 / possible_lines(image, rows[at], variable[at], size)
+    return share
 
 
 def _share_of_line(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> Floats:
