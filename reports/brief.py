@@ -13,14 +13,14 @@ import msgspec
 
 from reports import picture as pictures
 from reports.escape import byte_ranges, shorten, shorten_apart, visible, visible_block
-from reports.locations import finding_title, line_name, position
+from reports.locations import finding_title, line_name, picture_title, position
 from reports.options import RenderOptions
 from reports.order import worst_first
 from reports.styled import INDENT, NAME_WIDTH, SEVERITY_STYLE, Line, picture_rows, wrapped
 from reports.wording import target_name, terms
 from reports.worstfiles import SHOWN, worst_files
 from sharing.model import Confidence, Evidence, Finding, Report
-from sharing.model.finding import ADVICE, GUARDED, NOT_EXERCISED
+from sharing.model.finding import ADVICE, GUARDED, NOT_EXERCISED, LinePicture
 from sharing.model.image import ImageKind
 from sharing.model.plural import count
 
@@ -282,7 +282,7 @@ def _block(number: int, row: Row, width: int, sure: str, told: str, fix: str) ->
         yield from _said("sure", sure, width)
     if row.others:
         yield from _said("also", ", ".join(other.id for other in row.others), width)
-    yield from _picture(finding)
+    yield from _pictures(finding)
 
 
 def _said(word: str, text: str, width: int, style: str = "") -> Iterator[Line]:
@@ -301,17 +301,48 @@ def _why(finding: Finding) -> list[Evidence]:
     return [*[evidence for evidence in telling if evidence.kind.rank == strongest][:PAIR], *limits]
 
 
-def _picture(finding: Finding) -> Iterator[Line]:
-    """The first line, and a legend of those who take part and of all that is hot."""
-    if not finding.picture:
-        return
-    picture = finding.picture[0]
-    yield from picture_rows(picture)
-    entries = [
-        entry for entry in pictures.legend(picture, finding.participants) if entry.participant is not None or entry.hot
-    ]
-    names = [shorten(visible(pictures.label(entry.owner)), NAME_WIDTH) for entry in entries]
-    column = max(map(len, names), default=0)
-    for entry, name in zip(entries, names, strict=True):
-        role = visible(entry.participant.role) if entry.participant else ""
-        yield [(f"{INDENT} {entry.mark}  {name:<{column}}  {byte_ranges(entry.ranges)}  {role}".rstrip(), "")]
+def _pictures(finding: Finding) -> Iterator[Line]:
+    """The line that the finding is about, and the other's of a pair that is on two: such have their names above.
+
+    Each with a legend of those who take part and of all that is hot.
+    """
+    shown = _telling(finding)
+    for picture in shown:
+        if len(shown) > 1 or (
+            int(picture.address, 16) != int(finding.line.address or "0", 16) and not finding.line.place
+        ):
+            yield [(f"{INDENT} {visible(picture_title(finding, picture))}", "dim")]
+        yield from picture_rows(picture)
+        entries = [
+            entry
+            for entry in pictures.legend(picture, finding.participants)
+            if entry.participant is not None or entry.hot
+        ]
+        names = [shorten(visible(pictures.label(entry.owner)), NAME_WIDTH) for entry in entries]
+        column = max(map(len, names), default=0)
+        for entry, name in zip(entries, names, strict=True):
+            role = visible(entry.participant.role) if entry.participant else ""
+            yield [(f"{INDENT} {entry.mark}  {name:<{column}}  {byte_ranges(entry.ranges)}  {role}".rstrip(), "")]
+
+
+def _telling(finding: Finding) -> list[LinePicture]:
+    """Of the pictures the one that shows the pair, else one for each of the two, in the order of the lines.
+
+    Busy bytes show a variable, others where it has no busy ones: a lock's end beside data is not the pair.
+    """
+    sides = [(picture, _shown_in(picture, finding)) for picture in finding.picture]
+    busy = {name for _, names in sides for name, hot in names.items() if hot}
+    missing = {who.full_name for who in finding.participants[:PAIR]}
+    told = [(picture, {n for n, hot in names.items() if hot or n not in busy}) for picture, names in sides]
+    shown: list[LinePicture] = []
+    for picture, names in sorted(told, key=lambda side: -len(side[1] & missing)):
+        if not shown or names & missing:
+            shown.append(picture)
+            missing -= names
+    return sorted(shown, key=lambda picture: int(picture.address, 16))
+
+
+def _shown_in(picture: LinePicture, finding: Finding) -> dict[str, bool]:
+    """The names of those who take part and are on the line, each with whether there it is busy."""
+    legend = pictures.legend(picture, finding.participants)
+    return {entry.participant.full_name: bool(entry.hot) for entry in legend if entry.participant is not None}

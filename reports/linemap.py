@@ -263,7 +263,11 @@ def _accesses_shown(excerpt: Excerpt) -> str:
         return shown
     if ways:
         return f"no object of it has static storage; {shown}"
-    return "no object of it has static storage, no function is known to be handed one: who accesses it is not known"
+    return (
+        "who accesses its members is not known: no object of it has static storage, and no function's argument and no "
+        "static pointer has this type. What code does behind other pointers, as behind the void * of a thread, "
+        "`linemate audit` looks at"
+    )
 
 
 def _object(described: LayoutObject, wanted: str, width: int) -> Iterator[Line]:

@@ -71,7 +71,7 @@ class LayoutSpan(msgspec.Struct, frozen=True):
 
 
 class LayoutLine(msgspec.Struct, frozen=True):
-    """One line: spans cover [0, size) in order.  ``section`` is "" where none holds its first owned byte."""
+    """One line: spans cover [0, size) in order.  ``section`` names those whose objects it holds."""
 
     address: str
     size: int

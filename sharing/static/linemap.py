@@ -102,7 +102,7 @@ class LineMap:
                 else self._span(parts[int(piece.owner)], line, piece.start, piece.end, sites)
                 for piece in pieces
             )
-            out.append(LayoutLine(f"{line:#x}", self.line_size, self._section_name(line), spans))
+            out.append(LayoutLine(f"{line:#x}", self.line_size, self._sections_on(line), spans))
         return out
 
     def describe(self, row: int, member: tuple[str, int, int] | None = None) -> LayoutObject:
@@ -167,7 +167,7 @@ class LineMap:
         out: list[CrowdedLine] = []
         for _, line in sorted(set(found))[:limit]:
             names = tuple(self.image.variable_name(row) for row in self.rows_in(line, line + self.line_size))
-            out.append(CrowdedLine(f"{line:#x}", self._section_name(line), names))
+            out.append(CrowdedLine(f"{line:#x}", self._sections_on(line), names))
         return out
 
     def _columns(self, section: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
@@ -175,10 +175,14 @@ class LineMap:
         return table["address"].astype(np.uint64), table["size"].astype(np.uint64)
 
     def _section_name(self, address: int) -> str:
-        for section in self._sections:
-            if section.address < address + self.line_size and address < section.end:
-                return section.name
-        return ""
+        return next((s.name for s in self._sections if s.address <= address < s.end), "")
+
+    def _sections_on(self, line: int) -> str:
+        """The sections whose objects are on the line, else those that have bytes there."""
+        end = line + self.line_size
+        holding = {int(self.image.variables["section"][row]) for row in self.rows_in(line, end)}
+        there = [s for s in self._sections if s.address < end and line < s.end]
+        return ", ".join(s.name for s in [s for s in there if s.index in holding] or there)
 
     def _padding(self, rows: Sequence[int], start: int, end: int) -> list[tuple[int, int]]:
         """Where a byte without an owner is padding: gaps that the next object's alignment can explain."""

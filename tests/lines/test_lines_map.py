@@ -246,6 +246,19 @@ def test_the_summary_counts_lines_with_two_objects_and_objects_over_a_boundary()
     assert (crowded.address, crowded.objects) == (f"{BSS:#x}", ("a", "b", "over"))
 
 
+def test_a_line_has_the_name_of_the_section_whose_objects_it_holds() -> None:
+    """What a linker puts in front, as a table of addresses, has no objects of its own."""
+    table = Section(0, ".got.plt", SectionKind.WRITABLE, BSS - 128, 136, 8, 0x1000)
+    data = Section(1, ".data", SectionKind.WRITABLE, BSS + 8, 24, 8, 0x1088)
+    bss = Section(2, ".bss", SectionKind.WRITABLE, BSS + 32, 480, 8, None)
+    ends = image([("set", BSS + 8, 8, LONG), ("zero", BSS + 32, 8, LONG)], sections=(table, data, bss))
+    alone = image([("zero", BSS + 32, 8, LONG)], sections=(table, data, bss))
+    for made, named in ((ends, ".data, .bss"), (alone, ".bss")):
+        before, line, after = LineMap(made, 64).lines(range(BSS - 64, BSS + 128, 64))
+        assert (before.section, line.section, after.section) == (".got.plt", named, ".bss")
+        assert LineMap(made, 64).describe(len(made.variables) - 1).section == ".bss"
+
+
 def test_code_of_a_kernels_boot_alone_uses_nothing() -> None:
     sites = [(BSS, 8, AccessKind.STORE, 0), (BSS, 8, AccessKind.LOAD, 1)]
     made = image([("v", BSS, 8, LONG)], sites=sites, functions=("clear_all", "reader"))

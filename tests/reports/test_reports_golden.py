@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from reports import EMITTERS, RenderOptions
-from sharing.model import Report
+from sharing.model import Finding, Report
+from sharing.model.finding import LineRef, Slice
 from tests.builders.page import readable
-from tests.builders.report import CHECKED, EMPTY, LOCK_BESIDE_LIST, REPORT, RULES
+from tests.builders.report import CHECKED, EMPTY, LOCK_BESIDE_LIST, PAIR_OF_LINES, REPORT, RULES
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES: dict[str, tuple[str, Report, RenderOptions]] = {
@@ -81,6 +82,38 @@ def test_a_short_picture_tells_who_every_upper_case_letter_is() -> None:
         legend = {line.split()[0] for line in lines if re.match(r" +[a-z]  \S", line)}
         assert {letter.lower() for letter in shown if letter.isupper()} <= legend
         assert ("c" in legend) == told  # of cold bytes nothing is told but who takes part
+
+
+def shown_lines(finding: Finding) -> list[str]:
+    """Titles of the lines in the block of a finding, and the letters of each picture."""
+    report = msgspec.structs.replace(REPORT, findings=(finding,))
+    lines = EMITTERS["text"].render(report, RenderOptions(details=False)).splitlines()
+    return [line.strip() for line in lines if re.match(r" +(line 0x[0-9a-f]+$|\|)", line)]
+
+
+def test_each_of_a_pair_on_two_lines_is_shown() -> None:
+    """In the order of the addresses, whichever of the two the finding names first."""
+    turned = msgspec.structs.replace(PAIR_OF_LINES, participants=PAIR_OF_LINES.participants[::-1])
+    for finding in (PAIR_OF_LINES, turned):
+        first, head, second, tail = shown_lines(finding)
+        assert (first, second) == ("line 0x3000", "line 0x3040")
+        assert (head.count("A"), tail.count("B")) == (8, 8)
+
+
+def test_the_line_that_has_both_of_a_pair_is_the_one_that_is_shown() -> None:
+    """A part that nobody touches, as the end of a lock, does not make a line the pair's."""
+    first, second = PAIR_OF_LINES.picture
+    head = msgspec.structs.replace(PAIR_OF_LINES.participants[0], address="0x3038", size=24)
+    pair = (head, msgspec.structs.replace(PAIR_OF_LINES.participants[1], address="0x3050"))
+    busy = (Slice("head", 0, 16, True, "a"), Slice("tail", 16, 24, True, "b"), Slice("", 24, 64, False, "."))
+    cold = (Slice("", 0, 56, False, "."), Slice("head", 56, 64, False, "a"))
+    pictures = (msgspec.structs.replace(first, slices=cold), msgspec.structs.replace(second, slices=busy))
+    finding = msgspec.structs.replace(PAIR_OF_LINES, participants=pair, picture=pictures)
+    title, picture = shown_lines(finding)
+    assert title == "line 0x3040"
+    assert (picture.count("A"), picture.count("B")) == (16, 8)
+    there = msgspec.structs.replace(finding, line=LineRef("0x3040", 64))
+    assert shown_lines(there) == [picture], "it is named above"
 
 
 def test_the_hint_of_an_edit_names_the_file() -> None:

@@ -68,7 +68,7 @@ def of_slots(report: Report) -> list[Finding]:
 def test_each_thread_has_an_element(compiled: Compile, tool: str, level: str, record: str) -> None:
     (found,) = audited(compiled, tool, source(record=record), level)
     assert (found.rule, found.severity) == ("packed-thread-slots", Severity.HIGH)
-    assert "at the number of the running thread" in found.message
+    assert "of its own thread number" in found.message
 
 
 @compilers
@@ -92,7 +92,7 @@ def test_a_copy_that_a_callee_may_change_is_no_argument(compiled: Compile, tool:
     other = source().replace("while (look(&round)) {", "while (look(&round)) { pick(&mine);")
     pick = "__attribute__((noinline)) static void pick(struct slot **at) { *at = &slots[rounds & 3]; }\n"
     found = audited(compiled, tool, other.replace("static void work", f"{pick}static void work"), level)
-    assert all("at the number of the running thread" not in f.message for f in found)
+    assert all("of its own thread number" not in f.message for f in found)
 
 
 @pytest.mark.parametrize(("spare", "rules"), [("", ["packed-thread-slots"]), ("char spare[112];", [])])

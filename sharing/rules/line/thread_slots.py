@@ -74,7 +74,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         array = _array_of(actor, line)
         if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):
             continue
-        index = "at the number of the running thread" if array.own else "at a computed index"
+        each = "the one of its own thread number" if array.own else "the one whose index it computes"
         yield Draft(
             rule=RULE.id,
             severity=_grade(actor, array, ctx),
@@ -83,8 +83,9 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(actor,),
             separate=(actor,),
             message=(
-                f"{array.name}: {array.text()}, {_on_line(line.size, array.stride)}, updated {index} by "
-                f"{who(array.writers)}, which several threads run: neighbouring elements take the line from each other"
+                f"{array.name} is an array: {array.text()}, {_on_line(line.size, array.stride)}. Several threads run "
+                f"{who(array.writers)}, and each updates {each}: threads that update neighbouring elements take the "
+                f"line from each other"
             ),
             evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),
             score=actor.write_weight,

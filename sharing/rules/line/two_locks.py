@@ -118,9 +118,10 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(lock,),
             separate=(lock,),
             message=(
-                f"{lock.owner} is an array, {count}, taken at a computed index by {who(lock.lockers)}: a line of "
-                f"{line.size} bytes holds parts of {-(-line.size // stride)} of them, so threads that take different "
-                f"elements still take the line from each other"
+                f"{lock.owner} is an array of {count}, and one or another of them is "
+                f"{'used' if waits else 'taken'} by {who(lock.lockers)}: a line of {line.size} bytes holds parts of "
+                f"{-(-line.size // stride)} of them, so threads that {'use' if waits else 'take'} different ones "
+                f"still take the line from each other"
             ),
             evidence=(heat_evidence(lock), f"threads: {roots_text(lock, lock, ctx)}"),
             score=lock.write_weight,
