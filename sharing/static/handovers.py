@@ -26,11 +26,20 @@ MOST_ARGUMENTS = 8  # that calling conventions hand over in registers
 NO_STRIDE = 255  # in rows of arguments so far apart or further
 
 
+class _Held(NamedTuple):
+    """What a function hands over by itself, whoever calls it: ``data``, in its call at ``ip`` as argument ``at``."""
+
+    ip: int
+    at: int
+    data: tuple[int, int]  # (address, bytes between elements or 0)
+
+
 class _Way(NamedTuple):
     """How a function hands on: its argument ``at`` is a function, and ``data`` what that gets as its ``parameter``.
 
     It does so if more than ``nth`` are handed on by what its argument ``counted_by`` says; -1: in any case.
     ``entry``: the address of that function where it is no argument, but always this one; else 0.
+    ``held``: the data where that is no argument (``data`` is -1), but always this: compilers make such copies.
     """
 
     at: int
@@ -39,6 +48,7 @@ class _Way(NamedTuple):
     counted_by: int = -1
     nth: int = 0
     entry: int = 0
+    held: _Held | None = None
 
 
 # By address of a function: whether it starts a thread, and what it hands on.
@@ -98,7 +108,12 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
             entry, step = (way.entry, 0) if way.entry else values.get(at, (0, 1))
             if step:
                 continue  # an element of a table is any function of it
-            given = values.get(data)
+            given, held = values.get(data), way.held
+            if held is not None:
+                found.append(
+                    Handover(ip, at, entry & ADDRESS_MASK, data, held.data, way.parameter, starts, (held.ip, held.at))
+                )
+                continue
             if way.counted_by >= 0 and counts.get((ip, way.counted_by), 0) <= way.nth:
                 if way.nth:
                     continue
@@ -150,7 +165,7 @@ def _by_call(rows: Table) -> dict[tuple[int, int], dict[int, tuple[int, int]]]:
 
 
 def _wrapping(image: Image, known: _Handing) -> _Handing:
-    """Functions that hand their own arguments on to one of these: the function and its data, as they are."""
+    """Functions that hand their own arguments on to one of these: the function, and its data as it is or one place."""
     found: _Handing = {}
     passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["value"] == 0)]
     passed = passed[passed["function"] >= 0]
@@ -160,17 +175,31 @@ def _wrapping(image: Image, known: _Handing) -> _Handing:
         by_call: dict[tuple[int, int, int], dict[int, int]] = {}
         for ip, callee, _, function, arg, _, source, _ in rows.tolist():
             by_call.setdefault((ip, callee, function), {})[arg] = source
+        places = _by_call(image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.ADDRESS)])
         more = {
-            int(image.functions["address"][function]): (starts, [_Way(given[way.at], given[way.data], way.parameter)])
-            for (_, callee, function), given in by_call.items()
+            int(image.functions["address"][function]): (starts, [handed_on])
+            for (ip, callee, function), given in by_call.items()
             for starts, handed in [every[callee]]
             for way in handed
-            if way.at in given and way.data in given and given[way.at] != given[way.data] and not way.entry
+            if (handed_on := _handed_on(way, ip, given, places.get((ip, callee), {}))) is not None
         }
         if more.keys() <= every.keys():
             break
         found = more | found
     return found
+
+
+def _handed_on(way: _Way, ip: int, own: dict[int, int], places: dict[int, tuple[int, int]]) -> _Way | None:
+    """What a function hands on by the call at ``ip``, that is given ``own`` arguments of it, and places."""
+    if way.at not in own or way.entry:
+        return None
+    if way.held is not None:
+        return way._replace(at=own[way.at])
+    if way.data in own and own[way.at] != own[way.data]:
+        return _Way(own[way.at], own[way.data], way.parameter)
+    if way.data in places and way.counted_by < 0:
+        return _Way(own[way.at], -1, way.parameter, held=_Held(ip, way.data, places[way.data]))
+    return None
 
 
 class _Callers:

@@ -42,3 +42,32 @@ def test_both_are_threads(compiled: Compile, tool: str, flags: tuple[str, ...]) 
     assert "count_out" in threads
     (found,) = (f for f in report.findings if f.rule == "independent-writers")
     assert found.severity == Severity.HIGH
+
+
+# Compilers make a copy of `spawn` that hands over `stats` by itself, since all calls give it.
+ONE_DATA = """
+#include <pthread.h>
+static struct { long tokens; char apart[GAP]; long lines; } stats __attribute__((aligned(128)));
+__attribute__((noinline)) static pthread_t spawn(void *(*work)(void *), void *data) {
+  pthread_t id;
+  return pthread_create(&id, 0, work, data) ? 0 : id;
+}
+static void *tokenizer(void *data) { for (long *one = data;;) { (*one)++; __asm__ volatile("" ::: "memory"); } }
+static void *counter(void *data) { for (long *one = data;;) { one[1 + GAP / 8]++; __asm__ volatile("" ::: "memory"); } }
+int main(void) {
+  pthread_t ids[] = {spawn(tokenizer, &stats), spawn(counter, &stats)};
+  pthread_join(ids[0], 0);
+  pthread_join(ids[1], 0);
+  return (int)stats.tokens;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [("-O2",), ("-O0",)], ids=" ".join)
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize(("gap", "found"), [(8, ["independent-writers"]), (64, [])])
+def test_threads_get_the_data_that_all_calls_of_a_wrapper_give(
+    compiled: Compile, tool: str, flags: tuple[str, ...], gap: int, found: list[str]
+) -> None:
+    report = api.audit(str(compiled(tool, "c", ONE_DATA, *flags, f"-DGAP={gap}")), min_severity=Severity.LOW)
+    assert [one.rule for one in report.findings] == found
