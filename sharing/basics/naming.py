@@ -29,6 +29,11 @@ _THREAD = re.compile(r"std::thread::_State_impl<std::thread::_Invoker<std::tuple
 # What a lock without a symbol is called: its place, and the kind by the calls that take it.
 _PLACE_AND_KIND = re.compile(r"\+0x[0-9a-f]+ \([^()]+\)$")
 
+# What compilers spell in several ways within template arguments: integer types, integers, and spaces.
+_INTEGER = re.compile(r"\b(?:unsigned|signed|long|short|int|char)(?: (?:unsigned|signed|long|short|int|char))*\b")
+_SUFFIX = re.compile(r"\b([0-9]+)[uUlL]+\b")
+_SPACE = re.compile(r"\s*([^\w\s])\s*")
+
 Demangle = Callable[[list[str]], list[str]]
 
 
@@ -56,6 +61,25 @@ def readable_names(names: list[str], demangle: Demangle) -> dict[str, str]:
 def readable(name: str, demangle: Demangle) -> str:
     """``_Z16tc_release_tableP5Table`` as ``tc_release_table``; names that are not C++ stay as they are."""
     return readable_names([name], demangle)[name]
+
+
+def by_any_compiler(name: str) -> str:
+    """The name that ids are made of: ``Ring<long unsigned int, 8ul>::head`` as ``Ring<unsigned long,8>::head``.
+
+    gcc, clang, demanglers and the analyzer each spell template arguments in their own way.
+    """
+    if "<" not in name:
+        return name
+    return _SPACE.sub(r"\1", _SUFFIX.sub(r"\1", _INTEGER.sub(_as_c, name)))
+
+
+def _as_c(found: re.Match[str]) -> str:
+    """An integer type in the shortest words: ``long unsigned int`` is ``unsigned long``."""
+    words = found[0].split()
+    if "char" in words:
+        return " ".join(sorted(words, reverse=True))
+    size = " ".join(word for word in words if word in ("long", "short")) or "int"
+    return f"unsigned {size}" if "unsigned" in words else size
 
 
 def without_wrapper(name: str) -> str:

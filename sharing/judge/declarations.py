@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
+from sharing.basics.naming import by_any_compiler
 from sharing.basics.sourcepath import shortened
 from sharing.knowledge import Knowledge
 from sharing.model.finding import Confidence, Evidence, Finding, LineRef, Participant, Severity
@@ -100,7 +101,9 @@ def _element_type(type_: str) -> str:
 def _finding(draft: SourceDraft, context: SourceContext, folders: tuple[str, ...]) -> Finding:
     first = draft.participants[0]
     # By name and file, as findings about lines: the rest of the file may move it.
-    names = sorted(f"{p.name}@{shortened(p.source.rsplit(':', 2)[0], folders)}" for p in draft.participants[:2])
+    names = sorted(
+        f"{by_any_compiler(p.name)}@{shortened(p.source.rsplit(':', 2)[0], folders)}" for p in draft.participants[:2]
+    )
     digest = hashlib.sha256("|".join([draft.rule, *names]).encode()).hexdigest()[:10]
     return Finding(
         id=f"{draft.rule}-{digest}",

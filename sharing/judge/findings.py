@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sharing.basics import geometry
+from sharing.basics.naming import by_any_compiler
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedies.rejudge import edits_for
 from sharing.judge.remedy import Style, remedy
@@ -44,7 +45,7 @@ def finding_of(
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
     # By name, so that it survives moves; statics of one name in two units are told apart by their source.
-    identity = "|".join([draft.rule, *sorted(f"{a.name}@{a.file}" for a in actors[:2])])
+    identity = "|".join([draft.rule, *sorted(f"{by_any_compiler(a.name)}@{a.file}" for a in actors[:2])])
     return Finding(
         id=f"{draft.rule}-{hashlib.sha256(identity.encode()).hexdigest()[:10]}",
         rule=draft.rule,

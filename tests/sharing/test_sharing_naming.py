@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from elfscan.debug.demangle import demangle
-from sharing.basics.naming import readable, readable_names, with_kind, without_parameters, without_wrapper
+from sharing.basics.naming import (
+    by_any_compiler,
+    readable,
+    readable_names,
+    with_kind,
+    without_parameters,
+    without_wrapper,
+)
 
 
 @pytest.mark.parametrize(
@@ -133,3 +140,34 @@ def test_the_body_of_a_thread_of_rust_is_its_closure(name: str, shown: str | Non
 )
 def test_the_kind_is_said_once(name: str, said: str) -> None:
     assert with_kind(name, "mutex") == said
+
+
+@pytest.mark.parametrize(
+    ("spelled", "same"),
+    [
+        ("Ring<long unsigned int, 8>::head", "Ring<unsigned long, 8ul>::head"),
+        ("Ring<Box<long int> >.head", "Ring<Box<long>>.head"),
+        ("Ring<long long int>", "Ring<long long>"),
+        ("Ring<short unsigned int, unsigned char>", "Ring<unsigned short, unsigned char>"),
+        ("Ring<unsigned int>", "Ring<unsigned>"),
+        ("Ring<char const *>", "Ring<char const*>"),
+    ],
+)
+def test_one_thing_has_one_name_in_ids(spelled: str, same: str) -> None:
+    assert by_any_compiler(spelled) == by_any_compiler(same)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ring<long>::head", "Ring<unsigned long>::head"),
+        ("Ring<long>::head", "Ring<long long>::head"),
+        ("Ring<short>::head", "Ring<int>::head"),
+        ("Ring<char>", "Ring<unsigned char>"),
+        ("Ring<8>::head", "Ring<80>::head"),
+        ("Ring<longest>::x", "Ring<long>::x"),
+        ("long int", "long"),  # no arguments: names are as they are
+    ],
+)
+def test_other_things_have_other_names_in_ids(one: str, other: str) -> None:
+    assert by_any_compiler(one) != by_any_compiler(other)

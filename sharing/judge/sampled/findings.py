@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from sharing.basics import geometry
+from sharing.basics.naming import by_any_compiler
 from sharing.judge.remedies.paths import Paths
 from sharing.judge.remedy import Style
 from sharing.judge.sampled.memorynames import REGION_WORDS
@@ -138,7 +139,7 @@ def _identity(draft: SampledDraft, line: SampledLine) -> str:
     """By names, which survive moves; memory without a name by who uses it: its address is another in each run."""
     if line.use.link >= 0:
         # Which elements and members of a variable are seen most is another matter in each run.
-        parts = sorted({f"{a.owner}@{a.file}" for a in (line.actors[i] for i in draft.items[:2])})
+        parts = sorted({f"{by_any_compiler(a.owner)}@{a.file}" for a in (line.actors[i] for i in draft.items[:2])})
     else:
         touches = tuple(t for i in draft.items[:2] for t in line.items[i].touches)
         parts = [line.use.region.name, *sorted(functions_of(touches, MAX_FUNCTIONS))]

@@ -1,4 +1,7 @@
-"""What is in an anonymous namespace has one name, the source's, whoever reads it: the source, or what was linked."""
+"""A pair has one id, whoever reads its names: the source, or what a compiler says in what was linked.
+
+What is in an anonymous namespace has the source's name; template arguments are spelled in many ways.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,35 @@ int main(int n, char **) {{
   app::closed = true;
   one.join();
   two.join();
+}}
+"""
+TEMPLATES = f"""{START}
+template <class T, T First> struct Ring {{
+  std::atomic<T> head{{First}};
+  std::atomic<T> tail{{First}};
+}};
+}}
+Ring<unsigned long, 1> ring;
+void push(unsigned n) {{
+  while (n--) ring.head.fetch_add(1);
+}}
+void pop(unsigned n) {{
+  while (n--) ring.tail.fetch_add(1);
+}}
+template <class T> struct Count {{ static std::atomic<T> hits, misses; }};
+template <class T> std::atomic<T> Count<T>::hits{{1}};
+template <class T> std::atomic<T> Count<T>::misses{{1}};
+void hit(unsigned n) {{
+  while (n--) Count<long>::hits.fetch_add(1);
+}}
+void miss(unsigned n) {{
+  while (n--) Count<long>::misses.fetch_add(1);
+}}
+}}
+int main(int n, char **) {{
+  std::thread threads[] = {{std::thread(app::push, n), std::thread(app::pop, n),
+                           std::thread(app::hit, n), std::thread(app::miss, n)}};
+  for (auto &thread : threads) thread.join();
 }}
 """
 # Each with the two that meet, and what is edited.
@@ -132,6 +164,17 @@ def test_an_audit_and_a_check_have_one_id_for_a_pair(
         edited = run("fix", *said, *more)
         assert edited.code == 0, edited.err
         assert edit in edited.out, (more, edited.err)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_arguments_of_templates_make_no_other_id(project: Project, run: Callable[..., Any], compiler: str) -> None:
+    piped(project, compiler, TEMPLATES)
+    said = []
+    for how in (("audit", "pipe"), ("check", "--binary", "pipe")):
+        found = findings(run, *how)
+        said.append({one["id"] for one in found if any("Count<" in name for name in names(one))})
+        assert len(said[-1]) == 1, (how, [names(one) for one in found])
+    assert said[0] == said[1]
 
 
 def test_names_with_the_scope_mean_the_same(project: Project, run: Callable[..., Any]) -> None:
