@@ -152,11 +152,14 @@ def _started(image: Image) -> list[_Started]:
         return []
     objects: dict[int, Words] = defaultdict(lambda: defaultdict(set))
     makers: dict[int, int] = {}
+    # What one instruction stores in either of two new objects: a run of the function makes one of them.
+    alike: dict[int, int] = {}
     stored = stored[among(_holder(stored["variable"]), image.calls["ip"])]
-    for place, what, function, step in stored[["variable", "what", "function", "step"]].tolist():
+    for ip, place, what, function, step in stored[["ip", "variable", "what", "function", "step"]].tolist():
         holder = place >> HELD_OFFSET_BITS & _HOLDERS
-        objects[holder][place & _OFFSETS].add(what + (step << _STEPS))
-        makers.setdefault(holder, function)
+        if alike.setdefault(ip, holder) == holder:
+            objects[holder][place & _OFFSETS].add(what + (step << _STEPS))
+            makers.setdefault(holder, function)
     found = []
     for ip, words in objects.items():
         entry = _method(image, words.get(0, set()), methods)

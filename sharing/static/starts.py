@@ -28,6 +28,7 @@ from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
+from sharing.static.startarms import apart
 
 LAST_ARGUMENT = 5  # argument that is handed over in a register
 ADDRESS, CONSTANT = int(ArgKind.ADDRESS), int(ArgKind.CONSTANT)
@@ -159,11 +160,18 @@ def _by_name(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[
 def _given_entries(image: Image, known: set[int]) -> Iterator[tuple[int, int, bool]]:
     """(row of a function that the closures or records of threads lead to, row of a call that makes one, whether it is
     ``alone`` as of ``Given``), but those ``known``."""
+    given: dict[int, dict[int, bool]] = {}
     for one in image.given:
         row = int(function_at(image, np.array([one.entry], np.uint64))[0])
         if row not in known:
-            calls = np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist()
-            yield from ((row, call, one.alone) for call in calls)
+            for call in np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist():
+                starts = given.setdefault(row, {})
+                starts[call] = one.alone and starts.get(call, True)
+    looped = _in_loop(image.calls)
+    for row, starts in given.items():
+        # Of the arms that start it one in a loop stands for the rest.
+        for call in apart(image, sorted(starts, key=lambda call: not looped[call])):
+            yield row, call, starts[call]
 
 
 def _caller_of(image: Image, call: int) -> tuple[int, int]:

@@ -110,3 +110,42 @@ def test_the_object_is_told_by_the_function_that_starts_the_threads_as_the_progr
     evidence = [one.text for one in finding.evidence]
     assert any("`this` of Server::start" in text for text in evidence)
     assert "_ZN" not in " ".join([finding.message, *evidence, *(p.name for p in finding.participants)])
+
+
+LISTED = """
+#include <atomic>
+#include <thread>
+#include <vector>
+struct Server {
+    std::atomic<bool> ended{false};
+    unsigned long rounds = 0;
+    void flush() { while (!ended.load()) ++rounds; }
+};
+static Server server;
+static void monitor() { server.flush(); }
+__attribute__((noinline)) void start(std::vector<std::thread> &threads) { STARTS }
+int main(int, char **) {
+    std::vector<std::thread> threads;
+    start(threads);
+    server.ended = true;
+    for (auto &one : threads) one.join();
+}
+"""
+FUNCTION, METHOD = "threads.emplace_back(monitor);", "threads.emplace_back(&Server::flush, &server);"
+
+
+@pytest.mark.parametrize(
+    ("starts", "many"), [(FUNCTION, False), (METHOD, False), (METHOD * 2, True)], ids=["function", "method", "two"]
+)
+def test_a_list_of_threads_that_makes_what_it_starts_in_either_of_two_objects(
+    tmp_path: Path, starts: str, many: bool
+) -> None:
+    """Whether the list has room or not the thread is one, and the function's: no closure calls what nobody knows."""
+    source = tmp_path / "listed.cpp"
+    source.write_text(LISTED.replace("STARTS", starts))
+    built = source.with_suffix("")
+    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    passes = run_passes(next(read_images(str(built))), default_knowledge(), lambda names: {n: n for n in names})
+    roots = {root.name: root.many for root in passes.calls.roots}
+    assert [found for name, found in roots.items() if "monitor" in name or "flush" in name] == [many]
+    assert not [name for name in roots if "_M_run" in name]

@@ -389,6 +389,7 @@ void FunctionFlow::getsOut(const Value &V, const MemOperand &M,
     escape(One);
     keep(One, M, E, Index, Behind);
     hold(One, M, E, Index, Behind);
+    holdInEither(One, M, Index, Behind);
   });
 }
 

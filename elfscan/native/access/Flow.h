@@ -272,6 +272,8 @@ private:
   void hold(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
   void holdIn(const Value &V, int64_t Place, uint32_t Index);
+  void holdInEither(const Value &V, const MemOperand &M, uint32_t Index,
+                    int64_t Behind);
   void holdInElements(const Value &V, const MemOperand &M, const Value &Where,
                       int64_t Behind, uint32_t Index);
   void keepOnFrame(const Value &V, int64_t At, uint32_t Index);

@@ -285,6 +285,22 @@ void FunctionFlow::holdIn(const Value &V, int64_t Place, uint32_t Index) {
                          LoopDepth, Rarity, Order, 0, Of.Step});
 }
 
+/// The same where the record is one of two: a program makes it here or there,
+/// as where a container has room for it or not.
+void FunctionFlow::holdInEither(const Value &V, const MemOperand &M,
+                                uint32_t Index, int64_t Behind) {
+  if (!isFollowed(M.Base) || !Now.Regs[M.Base].Choice || M.Flags & MemSegment)
+    return;
+  Value Whole = Now.Regs[M.Base];
+  for (const Value &One : TwoValues(Chosen.of(Whole.Choice))) {
+    Now.Regs[M.Base] = One;
+    Value Where = effective(M, Index + 1).Where;
+    if (Where.Kind == ValueKind::Pointee && Where.isExact())
+      holdIn(V, Where.Base + Behind, Index);
+  }
+  Now.Regs[M.Base] = Whole;
+}
+
 /// \p V is stored in one element after another of the array at \p Where, as
 /// where a loop makes what it starts threads with.
 void FunctionFlow::holdInElements(const Value &V, const MemOperand &M,
