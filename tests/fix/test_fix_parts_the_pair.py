@@ -1,4 +1,5 @@
-"""Each finding's own edits part the pair that it names, also where the line's next finding would name another pair."""
+"""Each finding's own edits part the pair that it names, also where the line's next finding would name another pair, and
+bring no other two together."""
 
 from __future__ import annotations
 
@@ -88,3 +89,85 @@ def test_what_is_parted_by_hand_is_not_found(found: Any) -> None:
     """The near miss: so each line is judged by what is on it."""
     assert found(PROGRAM.replace("uint64_t rounds", "alignas(64) uint64_t rounds").replace(
         "uint64_t jobs", "alignas(64) uint64_t jobs")) == []  # fmt: skip
+
+
+RECORD = """
+#include <pthread.h>
+#include <stdlib.h>
+struct codec { int (*encode)(int); int (*decode)(int); };
+struct session {
+  const struct codec *ops;
+  unsigned limit;
+  unsigned long in;
+  pthread_mutex_t in_lock;
+  BETWEEN
+  unsigned long out;
+  char name[32];
+};
+static int turn(int value) { return value * 31 + 7; }
+static const struct codec plain = { turn, turn };
+static volatile int stop;
+static void *producer(void *arg) {
+  struct session *s = arg;
+  int value = 1;
+  while (!stop) {
+    value = s->ops->encode(value);
+    pthread_mutex_lock(&s->in_lock);
+    if (s->in < s->limit) s->in++;
+    pthread_mutex_unlock(&s->in_lock);
+  }
+  return NULL;
+}
+static void *consumer(void *arg) {
+  struct session *s = arg;
+  int value = 1;
+  while (!stop) {
+    value = s->ops->decode(value);
+    __atomic_fetch_add(&s->out, 1, __ATOMIC_RELAXED);
+  }
+  return NULL;
+}
+int main(void) {
+  struct session *s = calloc(1, sizeof *s);
+  pthread_t threads[4];
+  s->ops = &plain;
+  s->limit = ~0u;
+  pthread_mutex_init(&s->in_lock, NULL);
+  for (int i = 0; i < 2; i++) {
+    pthread_create(&threads[i], NULL, producer, s);
+    pthread_create(&threads[2 + i], NULL, consumer, s);
+  }
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  return (int)(s->in + s->out);
+}
+"""
+
+
+def worse_than_low(folder: Path, capfd: pytest.CaptureFixture[str], text: str) -> list[dict[str, Any]]:
+    source = folder / "session.c"
+    source.write_text(text)
+    capfd.readouterr()
+    main(["check", str(source), "--format", "json", "--", "-O2", "-pthread"])
+    every: list[dict[str, Any]] = json.loads(capfd.readouterr().out)["findings"]
+    return [one for one in every if one["severity"] not in ("note", "low")]
+
+
+def test_what_comes_behind_the_edit_does_not_meet_what_was_on_the_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The lock is parted from what is before it, and from what was on the next line."""
+    need_analyzer()
+    text = RECORD.replace("  BETWEEN\n", "")
+    (finding,) = worse_than_low(tmp_path, capfd, text)
+    assert worse_than_low(tmp_path, capfd, edited(text, finding)) == []
+
+
+def test_what_is_far_from_the_line_asks_for_no_edit_of_its_own(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The near miss: nothing comes behind the lock that was not on its line."""
+    need_analyzer()
+    (finding,) = worse_than_low(tmp_path, capfd, RECORD.replace("BETWEEN", "char text[256];"))
+    moved = [remedy["text"] for remedy in finding["remedies"]]
+    assert moved
+    assert not any("out" in text.split(":")[0] for text in moved)

@@ -1,7 +1,7 @@
 """A line of an image judged again after edits: what is left of a finding.
 
-Owns which drafts count as what is left: those of rules that would have said so on the same line, about what was on that
-line, from low on.  What else is wrong with the variables is other findings' matter.
+Owns which drafts count as what is left: those of rules that would have said so on the same line, from low on, about
+what was on that line or has come to it.  What else is wrong with the variables is other findings' matter.
 """
 
 from __future__ import annotations
@@ -76,11 +76,19 @@ class Rejudging:
         for draft in drafts if self._counted else limited(drafts, self._context):
             pair = {_key(before[a]) for a in draft.actors[:2]}
             said = draft.severity.rank >= self._least.rank and draft.separate
-            if not said or not pair & self._about or not pair <= self._here.keys():
+            if not said or not pair & self._about:
+                continue
+            if not pair <= self._here.keys() and self._met(*(before[a] for a in draft.actors[:2])):
                 continue
             actors, separate = (tuple(before[a] for a in each) for each in (draft.actors, draft.separate))
             found.append(Conflict(actors, separate, draft.verdict is Verdict.SPLIT_ACCESS))
         return found
+
+    def _met(self, *pair: Actor) -> bool:
+        """Were all of them on one line before the edits?  If not, these brought them together."""
+        size = self._context.pair_size if self._span is Span.PAIR else self._context.line_size
+        on = [{at for start, end in touched(a) for at in range(start // size, -(-end // size))} for a in pair]
+        return bool(set.intersection(*on))
 
     def _all(self, layout: Layout) -> list[Actor]:
         """What was on the line, and the rest of what was moved: it may come to lie beside it."""
