@@ -23,7 +23,7 @@ def attributed(findings: Sequence[Finding], found: Comparison) -> tuple[Finding,
 
 
 def _with_cause(finding: Finding, causes: Sequence[Cause], found: Comparison) -> Finding:
-    cause = next((c for c in causes if any(_is_about(finding, mates) for mates in c.new_line_mates)), None)
+    cause = next((c for c in causes if any(_met(finding, mates) for mates in c.new_line_mates)), None)
     if cause is None:
         return finding
     name = cause.symbols[0]
@@ -49,10 +49,13 @@ def _with_cause(finding: Finding, causes: Sequence[Cause], found: Comparison) ->
     return msgspec.structs.replace(finding, message=f"{since}: {finding.message}", related=(*place, *finding.related))
 
 
-def _is_about(finding: Finding, mates: LineMates) -> bool:
+def _met(finding: Finding, mates: LineMates) -> bool:
+    """Are the two what the finding is about, and did they come together?"""
     variables = [who.name for who in finding.participants]
-    return mates.line == finding.line.address and all(
-        any(_names(variable, mate) for variable in variables) for mate in (mates.first, mates.second)
+    return (
+        not mates.stayed
+        and mates.line == finding.line.address
+        and all(any(_names(variable, mate) for variable in variables) for mate in (mates.first, mates.second))
     )
 
 

@@ -217,9 +217,14 @@ def pair(mates: LineMates) -> str:
 
 
 def pairs_of(cause: Cause) -> list[tuple[str, tuple[LineMates, ...]]]:
-    """The pairs that matter to a cause: those that met for a slowdown, those that parted for an improvement."""
+    """The pairs that matter to a cause: those that met for a slowdown, those that parted for an improvement.
+
+    Of either, those of which only the use changed stand for themselves.
+    """
     lead, pairs = ("no longer", cause.lost_line_mates) if cause.improves else ("now on one line", cause.new_line_mates)
-    return [(lead, pairs)] if pairs else []
+    each = ((lead, False), ("on one line in both builds", True))
+    told = ((text, tuple(pair for pair in pairs if pair.stayed is stayed)) for text, stayed in each)
+    return [(text, some) for text, some in told if some]
 
 
 def pairs_in_all(comparison: Comparison, cause: Cause) -> int:

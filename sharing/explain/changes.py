@@ -41,7 +41,7 @@ def changes(matching: Matching, shifts: Shifts, activity: Activity, limit: int) 
     sized = ~old.inferred[row_old] & ~new.inferred[row_new]
     one, other = old.align[row_old], new.align[row_new]
     section = old.section[row_old] != new.section[row_new]
-    renamed = np.isin(matching.pairs["how"], [MatchBasis.SUFFIX, MatchBasis.ACCESS]) & (
+    renamed = np.isin(matching.pairs["how"], [MatchBasis.SUFFIX, MatchBasis.ACCESS, MatchBasis.RENAME]) & (
         old.name[row_old] != new.name[row_new]
     )
     kept = np.zeros(len(row_old), bool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,15 +17,16 @@ import numpy.typing as npt
 
 from sharing.explain import mates
 from sharing.explain.activity import Activity
-from sharing.explain.identity import Objects, Words
+from sharing.explain.identity import Objects, Words, base_name
 from sharing.explain.match import Matching
 from sharing.explain.members import Members
 from sharing.model.comparison import LineMates, Straddle
 from sharing.model.finding import Confidence, Severity, Verdict
-from sharing.model.image import SectionKind
+from sharing.model.image import AccessKind, Image, SectionKind
 from sharing.model.profile import Access, Actor, Heat
 from sharing.rules.line.base import Draft
 from sharing.static import numbers as static_numbers
+from sharing.static.callees import function_name
 
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20
@@ -53,6 +54,15 @@ class SampledSharing:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """That a function, by its linkage name, uses or ``writes`` what is called so, and does not in the other build."""
+
+    function: str
+    name: str
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LinePair:
     """A pair that meets on one side only, with the rows of its variables there.  ``severity`` is a rule's, or None."""
 
@@ -70,6 +80,7 @@ class LinePair:
     added: tuple[str, ...] = ()  # those of the two that the other build has not
     busy_users: tuple[tuple[str, ...], ...] = ((), ())  # functions that touch each while threads run, the busiest first
     used: bool = False  # on one line in both builds, and reported in this one alone
+    begun: tuple[Begun, ...] = ()  # then, what this build alone does with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +222,7 @@ def meeting(
         finding=draft.rule if draft is not None else "",
         severity=draft.severity.value if draft is not None else "",
         users=len({access.function for some in by_threads for access in some}),
+        stayed=stayed,
     )
     relaid = tuple(
         Relaid(actor.name, here.label(row), offset, place)
@@ -232,7 +244,31 @@ def meeting(
         added=tuple(actors[at].name for at in missing if view.told[rows[at]]),
         busy_users=tuple(busiest(some) for some in by_threads),
         used=stayed,
+        begun=tuple(one for at in (0, 1) for one in _begun(view, rows[at], actors[at], places[at])) if stayed else (),
     )
+
+
+def _begun(view: BuildView, row: int, actor: Actor, place: int) -> Iterator[Begun]:
+    """What functions do with it that do not, or do nothing, with it in the other build, where it is at ``place``."""
+    start, end = actor.span
+    there = int(view.there.image.variables["address"][int(view.partner[row])]) + place
+    here = _deeds(view.here.image, start, end)
+    before = _deeds(view.there.image, there, there + end - start)
+    for name, writes in here.items():
+        if name not in before or (writes and not before[name]):
+            yield Begun(name, actor.name, writes)
+
+
+def _deeds(image: Image, start: int, end: int) -> dict[str, bool]:
+    """The functions that use what is there, by linkage names, and whether they write it."""
+    sites = image.sites
+    sites = sites[(sites["target"] >= start) & (sites["target"] < end) & (sites["function"] >= 0)]
+    sites = sites[sites["kind"] != AccessKind.ADDRESS]
+    found: dict[str, bool] = {}
+    for function, kind in np.unique(np.stack([sites["function"], sites["kind"]]), axis=1).T.tolist():
+        name = base_name(function_name(image, function))
+        found[name] = found.get(name, False) or kind in (AccessKind.STORE, AccessKind.RMW)
+    return found
 
 
 def _draft_of(activity: Activity, line: int, line_size: int, actors: tuple[Actor, Actor]) -> Draft | None:

@@ -6,7 +6,7 @@ first, what touches the same bytes from the same functions last.  What stays amb
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -29,6 +29,7 @@ class MatchBasis(IntEnum):
     BODY = 5  # functions without a name: the same accesses and calls at the same offsets
     ACCESS = 6  # the same functions touch the same bytes of it in the same way
     PLACE = 7  # of the same size, as far from neighbours that did not move apart
+    RENAME = 8  # of one type between the same neighbours, and used by a function that uses it there
 
 
 PAIR_DTYPE = np.dtype([("old", "<i4"), ("new", "<i4"), ("how", "u1")])
@@ -202,6 +203,7 @@ def match_variables(old: Objects, new: Objects, functions: Matching | None = Non
     _by_object_file(search)
     if functions is not None:
         _by_access(search, functions)
+        _by_rename(search, functions)
         _by_shift(search)
     return search.result()
 
@@ -303,6 +305,48 @@ def _by_access(search: _Search, functions: Matching) -> None:
     search.unique([*columns, search.anchors(after=False)], MatchBasis.ACCESS, (old, new))
     old, new = old[search.of_old[old] < 0], new[search.of_new[new] < 0]
     search.unique([*columns, search.anchors(after=True)], MatchBasis.ACCESS, (old, new))
+
+
+def _by_rename(search: _Search, functions: Matching) -> None:
+    """Names that one build alone has, as many between two neighbours as the other has there, one by one alike.
+
+    What their functions do with them may have changed since; that one of these does something with both tells a new
+    name from a new variable.
+    """
+    rows = search.left()
+    before, after = search.anchors(after=False), search.anchors(after=True)
+    sides = []
+    for at, side in enumerate((search.old, search.new)):
+        gaps: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+        mine = rows[at][np.argsort(side.address[rows[at]], kind="stable")]
+        for row in mine.tolist():
+            gaps[int(side.section[row]), int(before[at][row]), int(after[at][row])].append(row)
+        sides.append(gaps)
+    used = _users(search.old, functions.of_old), _users(search.new, functions.of_new)
+    for gap, mine_ in sides[0].items():
+        theirs = sides[1].get(gap, [])
+        if len(mine_) == len(theirs) and all(_renamed(search, used, a, b) for a, b in zip(mine_, theirs, strict=True)):
+            old, new = np.array(mine_), np.array(theirs)
+            good = search.compatible(old, new)
+            search.take(old[good], new[good], MatchBasis.RENAME)
+
+
+def _renamed(search: _Search, used: tuple[dict[int, set[int]], dict[int, set[int]]], old: int, new: int) -> bool:
+    one, other = search.old, search.new
+    same = one.size[old] == other.size[new] and one.type[old] == other.type[new]
+    return bool(same) and bool(used[0].get(old, set()) & used[1].get(new, set()))
+
+
+def _users(objects: Objects, pair_of_function: Ids) -> dict[int, set[int]]:
+    """By variable the functions of both builds (rows of pairs) that use it."""
+    sites = objects.image.sites
+    sites = sites[sites["function"] >= 0]
+    pair = pair_of_function[sites["function"]]
+    row = objects.image.variables_at(sites["target"])
+    found: dict[int, set[int]] = defaultdict(set)
+    for one, by in np.unique(np.stack([row, pair])[:, (row >= 0) & (pair >= 0)], axis=1).T.tolist():
+        found[one].add(by)
+    return found
 
 
 def _by_shift(search: _Search) -> None:

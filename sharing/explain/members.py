@@ -1,7 +1,7 @@
 """Where a member is in the other build's variable: another place where its record was laid out anew.
 
-Owns the join of two types by the paths of their members.  Where either build says nothing of types, bytes stay at
-their offset.
+Owns the join of two types by the paths of their members, or by their places where they have another name
+(``renamed``).  Where either build says nothing of types, bytes stay at their offset.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import numpy as np
 
 from sharing.explain.identity import Ids
 from sharing.explain.mates import MISSING
+from sharing.explain.renamed import Key, UsedIn, renamed_members
 from sharing.model.image import Image
 from sharing.model.types import Member
-
-Key = tuple[str, int, int]  # path, and which part of the bits or bytes at it
 
 
 class Members:
@@ -23,6 +22,7 @@ class Members:
 
     def __init__(self, here: Image, there: Image) -> None:
         self._here, self._there = here, there
+        self._used = UsedIn(here), UsedIn(there)
         self._moved: dict[tuple[int, int], dict[Key, Member]] = {}
 
     def offset(self, row: int, partner: int, offset: int) -> int:
@@ -62,6 +62,11 @@ class Members:
         if (kind, other) not in self._moved:
             here, there = ({_key(m): m for m in image.types.flatten(row)}
                            for image, row in ((self._here, kind), (self._there, other)))  # fmt: skip
+            if here.keys() != there.keys():
+                one, two = self._used
+                used = (lambda key: one.at(kind, here[key])), (lambda key: two.at(other, there[key]))
+                called = {new: old for old, new in renamed_members(here, there, used).items()}
+                there = {called.get(key, key): member for key, member in there.items()}
             places = [{key: (m.offset, m.stride) for key, m in side.items()} for side in (here, there)]
             self._moved[kind, other] = {} if places[0] == places[1] else there
         return self._moved[kind, other]

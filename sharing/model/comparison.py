@@ -135,7 +135,8 @@ class LineMates(msgspec.Struct, frozen=True):
     ``first_bytes`` and ``second_bytes`` are [start, end) offsets within that line.  ``weight`` ranks: how often the
     less busy of the two is touched, where one of them is written.  ``hot`` says that both are among the program's
     busiest.  ``finding`` is the rule that objects to them, with its ``severity``, "" none.  ``functions`` are some of
-    those that touch the two, ``users`` how many do in all, 0 where that is not known.
+    those that touch the two, ``users`` how many do in all, 0 where that is not known.  ``stayed``: they share a line in
+    both builds, and one of the builds alone has something to object to.
     """
 
     first: str
@@ -153,6 +154,7 @@ class LineMates(msgspec.Struct, frozen=True):
     finding: str = ""
     severity: str = ""
     users: int = 0
+    stayed: bool = False
 
 
 class Straddle(msgspec.Struct, frozen=True):

@@ -198,7 +198,7 @@ def test_slots_of_which_each_has_a_line_are_none(compare: Compare) -> None:
 def test_slots_that_threads_now_write_all_the_time_are_told_beside_the_code(compare: Compare) -> None:
     found = compare(SLOTS, {"SLOTS": NARROW, "AT_END": "done[me] = x;"}, {"SLOTS": NARROW, "EACH": EACH})
     (layout,) = causes(found, CauseKind.LAYOUT)
-    assert "in both builds; now written by threads: `work`" in layout.summary
+    assert "in both builds; by estimate threads now use both often: `work`" in layout.summary
     assert causes(found, CauseKind.CODE), "it is the code that changed"
 
 

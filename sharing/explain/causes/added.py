@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sharing.basics.naming import readable_names
 from sharing.explain.causes.base import Builds, Use, first_of, quoted
 from sharing.explain.linepairs import LinePair
 from sharing.explain.reported import added_to
@@ -48,14 +49,13 @@ def use_of_added(builds: Builds, shown: Sequence[LinePair]) -> tuple[str, ...]:
     return (*out[:MAX_USES], *more)
 
 
-def told_of_added(lead: LinePair, *, improves: bool) -> str:
-    """What was added, who uses it, and with whom it shares the line."""
+def told_of_added(builds: Builds, lead: LinePair, *, improves: bool) -> str:
+    """What was added, who uses it, and with whom it shares the line; or what is done with two that shared it."""
     first, second = _both(lead)
     users = dict(zip((first, second), lead.busy_users, strict=True))
     pair, line = f"{quoted(first)} and {quoted(second)}", lead.mates.line
     if lead.used:
-        verb = "no longer written" if improves else "now written"
-        return f"{pair} share line {line} in both builds; {verb} by threads: {_by(lead.mates.functions)}"
+        return f"{pair} share line {line} in both builds; {_told_of_use(builds, lead, improves=improves)}"
     others = [name for name in (first, second) if not _is_added(name, lead)]
     if not others:
         what = f"{first_of(lead.added)} {_is(lead.added)} added, used by {_by(lead.mates.functions)}"
@@ -65,6 +65,18 @@ def told_of_added(lead: LinePair, *, improves: bool) -> str:
         f"{quoted(new)} is added, used by {_by(users[new])}; it now shares line {line} with {quoted(others[0])}, "
         f"used by {_by(users[others[0]])}"
     )
+
+
+def _told_of_use(builds: Builds, lead: LinePair, *, improves: bool) -> str:
+    """What one build alone does with a pair, by instructions; where these are alike, how often says an estimate."""
+    if not lead.begun:
+        how = "one of them too seldom to matter" if improves else "both often"
+        return f"by estimate threads now use {how}: {_by(lead.mates.functions)}"
+    shown = readable_names([one.function for one in lead.begun], builds.demangle)
+    verbs = ("uses", "writes")
+    said = [(shown[one.function], f"{verbs[one.writes]} {quoted(one.name)}") for one in lead.begun[:MAX_USES]]
+    parts = [f"{quoted(who)} {'no longer' if improves else 'now also'} {what}" for who, what in said]
+    return ", ".join(parts)
 
 
 def in_one_build(builds: Builds, lead: LinePair, pairs: tuple[int, ...], *, improves: bool) -> list[str]:

@@ -340,7 +340,7 @@ def _sentence(
         return ""
     if lead.used or (lead.added and not improves):
         where = in_one_build(builds, lead, pairs, improves=improves) if lead.alone else []
-        return "; ".join([*where, told_of_added(lead, improves=improves)])
+        return "; ".join([*where, told_of_added(builds, lead, improves=improves)])
     mates = lead.mates
     verb = "no longer share" if improves else "now share" if mates.certain else "may now share"
     parts = []
