@@ -58,14 +58,19 @@ def with_counts(executions: Executions, passes: Passes, judgement: Judgement, op
         found = placed(executions.named, passes)
         threads = (CountedThread(0, FIRST, round(found.instructions)),)
         counted_here = Counted(found.table, threads, together=True, estimated=found.estimated, unknown=found.unknown)
-        weighed = weigh(passes, counted_here)
         notes = _named_notes(executions, found)
     else:
         rows = _of_image(executions, image)
-        weighed = weigh(passes, Counted(rows, executions.threads))
-        notes = _notes(executions, rows, weighed.counted.reused)
+        counted_here = Counted(rows, executions.threads)
+        notes = []
+    weighed = weigh(passes, counted_here)
+    if not executions.named:
+        notes = _notes(executions, counted_here.table, weighed.counted.reused)
     counted = judge_passes(weighed.passes, options, lambda drafts: graded(drafts, weighed))
-    findings, joined = join(judgement.findings, counted.findings, weighed)
+    images = {id(one): one for one in judgement.behind.values()}
+    reached = {at: weigh(one, counted_here) for at, one in images.items()}
+    behind = {name: reached[id(one)] for name, one in judgement.behind.items()}
+    findings, joined = join(judgement.findings, counted.findings, weighed, behind)
     sites = weighed.passes.accesses.sites
     ran = weighed.executions.any(axis=1)
     counts = {

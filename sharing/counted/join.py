@@ -5,25 +5,32 @@ Owns which of them speak of the same thing, and what counts do to a finding that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
 from sharing.basics.costs import busy_rate
 from sharing.counted import numbers
-from sharing.counted.shareduse import NamedSpan, busy, limit_of, shared_use
+from sharing.counted.shareduse import NamedSpan, SharedUse, busy, evidence, limit_of, shared_use
+from sharing.counted.shareduse import severity as severity_by_use
 from sharing.counted.weigh import Weighed
-from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, Finding, Severity
+from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, Finding, Participant, Severity
 from sharing.model.plural import count
 from sharing.rules.line.table import OF_WHOLE_ARRAYS
 
 NOT_JOINED = "not counted: what is behind pointers is not joined with counts, which say nothing for or against this"
+_NONE: Mapping[str, Weighed] = MappingProxyType({})
+EVERY_OBJECT = "an instruction behind a pointer counts for every object that it may reach"
 
 
 def join(
-    static: Sequence[Finding], counted: Sequence[Finding], weighed: Weighed
+    static: Sequence[Finding], counted: Sequence[Finding], weighed: Weighed, behind: Mapping[str, Weighed] = _NONE
 ) -> tuple[list[Finding], dict[str, int]]:
-    """All findings, each under the id that the code gives it, and how many were joined, lowered and added."""
+    """All findings, each under the id that the code gives it, and how many were joined, lowered and added.
+
+    ``behind``: by id of a finding on objects behind pointers, what was counted of the instructions that reach these.
+    """
     by_id = {f.id: f for f in counted}
     used = {f.id for f in static} & by_id.keys()  # what has the very id is never taken for another one
     out: list[Finding] = []
@@ -38,7 +45,7 @@ def join(
             remedies = match.remedies or finding.remedies
             out.append(msgspec.structs.replace(match, id=finding.id, rule=finding.rule, remedies=remedies))
             continue
-        checked = _checked(finding, weighed)
+        checked = _checked(finding, behind.get(finding.id, weighed))
         counts["counted_lowered"] += checked.severity is not finding.severity
         out.append(checked)
     added = [c for c in counted if c.id not in used]
@@ -70,17 +77,21 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
     """A finding that the counts do not support, lowered with the reason."""
     if finding.verdict not in OF_MEETING:
         return finding
-    places = [NamedSpan(p.full_name, _span(finding, p.address, p.size, p.hot or p.bytes)) for p in finding.participants]
+    places = [NamedSpan(p.full_name, _span(finding, p)) for p in finding.participants]
     if any(weighed.uncounted(place.span) for place in places):
         return finding
-    if any(weighed.behind_pointers(place.span) for place in places):
+    uses = [weighed.uses(place.span) for place in places]
+    idle = [place.name for place, (_, used) in zip(places, uses, strict=True) if not used.any()]
+    behind = any(weighed.behind_pointers(place.span) for place in places)
+    # Of an array behind a pointer instructions name the first element, or none.
+    elements = behind and any("[" in name for name in idle)
+    if elements or not all(weighed.holds(place.span) for place in places):
         # No instruction names these, whether they ran or not: nothing is known for or against.
         told = Evidence(Confidence.COUNTED, NOT_JOINED)
         return msgspec.structs.replace(finding, evidence=(*finding.evidence, told))
-    uses = [weighed.uses(place.span) for place in places]
-    idle = [place.name for place, (_, used) in zip(places, uses, strict=True) if not used.any()]
     if len(idle) == len(places) or (len(places) > 1 and len(places) - len(idle) < 2):
-        text = f"no instruction that names {_list(idle)} was executed while threads ran"
+        how = "is known to reach" if behind else "names"
+        text = f"no instruction that {how} {_list(idle)} was executed while threads ran"
         # Another run may come there.
         lowered = min(finding.severity, Severity.LOW, key=lambda s: s.rank)
         return _noted(finding, text, lowered, weighed)
@@ -101,6 +112,8 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
         text = f"{t} wrote {found.written.name} {found.write_rate:,.0f} times per million instructions, {u} used it"
         return _noted(finding, f"{text} {found.use_rate:,.0f} times", finding.severity, weighed)
+    if busy(found) and behind:
+        return _supported(finding, found, weighed)
     if busy(found):
         # The rules saw more: used together, under one lock, or one object.
         what = "both" if len(places) > 1 else "it"
@@ -122,14 +135,29 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
     return _noted(finding, text, Severity.NOTE, weighed)
 
 
-def _span(finding: Finding, address: str, size: int, bytes_: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """The bytes of a participant that take part, by address; what lies on another line as a whole."""
-    line = int(finding.line.address, 16)
-    parts = [(line + a, line + b) for a, b in bytes_ if b > a]
-    if parts:
-        return min(a for a, _ in parts), max(b for _, b in parts)
-    start = int(address, 16)
-    return start, start + max(size, 1)
+def _supported(finding: Finding, found: SharedUse, weighed: Weighed) -> Finding:
+    """A finding on objects behind pointers that are used as often as it says, no more severe than that can cost."""
+    told = [Evidence(Confidence.COUNTED, text) for text in (*evidence(found, weighed), EVERY_OBJECT)]
+    severity = min(finding.severity, severity_by_use(found), key=lambda s: s.rank)
+    return msgspec.structs.replace(
+        finding,
+        severity=severity,
+        confidence=Confidence.COUNTED,
+        evidence=(*finding.evidence, *told),
+    )
+
+
+def _span(finding: Finding, who: Participant) -> tuple[int, int]:
+    """The bytes of a participant that take part, by address; what lies on another line as a whole.
+
+    What begins on the line before, where an object may start so, is named by its first byte.
+    """
+    line, start = int(finding.line.address, 16), int(who.address, 16)
+    parts = [(line + a, line + b) for a, b in who.hot or who.bytes if b > a]
+    if not parts:
+        return start, start + max(who.size, 1)
+    low, high = min(a for a, _ in parts), max(b for _, b in parts)
+    return (min(low, start) if who.size <= finding.line.size else low), high
 
 
 def _list(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.counted import numbers
 from sharing.judge.passes import Passes
 from sharing.model.executions import FIRST, CountedThread, Table
-from sharing.model.image import AccessKind, SiteFlag
+from sharing.model.image import ALLOCATED, AccessKind, SiteFlag
 from sharing.model.plural import count
 from sharing.model.profile import Range
 from sharing.static.callgraph import CallGraph
@@ -93,8 +93,13 @@ class Weighed:
         return bool(self.uses(span)[1].any())
 
     def behind_pointers(self, span: Range) -> bool:
-        """Is this a model of what pointers lead to?  Such objects are laid out outside of the image's sections."""
-        return not any(s.address <= span[0] < s.end for s in self.passes.image.sections)
+        """Is this a model of what pointers lead to?  Such objects are laid out outside of the file's sections."""
+        sections = self.passes.image.sections
+        return not any(s.address <= span[0] < s.end and s.name != ALLOCATED for s in sections)
+
+    def holds(self, span: Range) -> bool:
+        """Are these bytes of a variable, or of an object of the image that was counted?"""
+        return not self.behind_pointers(span) or self.passes.image.variable_at(span[0]) >= 0
 
     def uncounted(self, span: Range) -> bool:
         """Was there no count for some instruction that names these bytes?"""

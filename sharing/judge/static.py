@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -71,6 +71,7 @@ class Judgement:
     """Findings, worst first, the image with recovered objects, and what was counted on the way.
 
     ``threads_unknown``: the image can run threads that were not seen to start, so that no finding proves nothing.
+    ``behind``: by id of a finding on objects behind pointers, the passes on the image that these are laid out in.
     """
 
     findings: tuple[Finding, ...]
@@ -82,6 +83,7 @@ class Judgement:
     context: Context | None = None  # None where nothing was judged
     threads_unknown: bool = False
     often: Callable[[], frozenset[str]] = frozenset  # functions that several threads run at once and often
+    behind: Mapping[str, Passes] = field(default_factory=dict)
 
     def heat(self, address: int, offset: int) -> Heat:
         """How busy the byte at an offset of an object is."""
@@ -159,17 +161,21 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
     findings = [finding_of(d, profiler, context, style, image, edits=options.edits) for d in made]
     hidden = len(merged) - len(made)
+    behind: dict[str, Passes] = {}
     if grade is None and options.read_records is not None:
         ends = [d for d in elements_meet(profiled, context) if d.severity.rank >= options.min_severity.rank]
         findings += [finding_of(d, profiler, context, style, image, edits=False) for d in ends]
-        more, below = _on_heap(profiled, rules, options)
-        findings += more
-        hidden += below
+        for passes_behind, more, below in _on_heap(profiled, rules, options):
+            findings += more
+            hidden += below
+            behind |= {finding.id: passes_behind for finding in more}
     findings.sort(key=lambda f: (-f.severity.rank, -f.score, f.line.address, f.rule))
     findings = distinct(findings)
     unknown = bool(calls.unknown)
     often = functools.cache(functools.partial(_often, passes))
-    return Judgement(tuple(findings), image, counts, tuple(notes), hidden, profiler.within, context, unknown, often)
+    return Judgement(
+        tuple(findings), image, counts, tuple(notes), hidden, profiler.within, context, unknown, often, behind
+    )
 
 
 def _often(passes: Passes) -> frozenset[str]:
@@ -180,8 +186,10 @@ def _often(passes: Passes) -> frozenset[str]:
     return frozenset(image.names[name] for name in image.functions["name"][at_once].tolist() if name >= 0)
 
 
-def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -> tuple[list[Finding], int]:
-    """Findings on objects of the heap, and how many are below the asked severity."""
+def _on_heap(
+    profiled: Profiled, rules: list[LineRule], options: JudgeOptions
+) -> Iterator[tuple[Passes, list[Finding], int]]:
+    """Findings on objects of the heap with the passes that they are from, and how many are below the asked severity."""
     assert options.read_records is not None
     lines = (options.line_size, options.pair_size)
     passes = profiled.passes
@@ -192,15 +200,11 @@ def _on_heap(profiled: Profiled, rules: list[LineRule], options: JudgeOptions) -
     known = on_heap(profiled, rules, lines, reading, told)
     more = of_records(profiled, rules, lines, reading, told, known)
     locked = of_locked_elements(profiled, lines, reading)
-    findings: list[Finding] = []
-    hidden = 0
     for heap in (without_said(known, more), more, locked):
         if heap is not None:
             merged = merge(heap.drafts)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
-            findings += _findings_of(made, heap, options)
-            hidden += len(merged) - len(made)
-    return findings, hidden
+            yield heap.profiled.passes, _findings_of(made, heap, options), len(merged) - len(made)
 
 
 def _findings_of(drafts: list[Draft], heap: OnHeap, options: JudgeOptions) -> list[Finding]:

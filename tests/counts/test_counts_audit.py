@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -13,7 +14,7 @@ from elfscan.image import read_images
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from pmu.counts import read_executions
-from sharing.counted.join import NOT_JOINED
+from sharing.counted.join import EVERY_OBJECT
 from sharing.counted.weigh import Counted as CountedImage
 from sharing.counted.weigh import Weighed, weigh
 from sharing.judge.passes import run_passes
@@ -140,14 +141,28 @@ def test_a_member_of_long_elements_is_on_one_line_of_each(counted: Counted) -> N
     assert {"rings[0].head", "rings[0].tail"} <= {p.name for p in finding.participants}
 
 
-def test_of_a_record_on_the_heap_counts_say_nothing(counted: Counted) -> None:
-    """Its threads ran: no instruction names it all the same."""
-    run = counted("heap.c", "-g")
+def of_the_ring(run: Run) -> tuple[Finding, Finding]:
+    """What code says of the ring on the heap, and what it says with the counts."""
     (code,) = [f for f in findings_of_code(run) if f.participants[0].name == "struct ring.head"]
-    (ran,) = [f for f in findings(run) if f.id == code.id]
+    (ran,) = [f for f in findings(run, least=Severity.NOTE) if f.id == code.id]
+    return code, ran
+
+
+def test_of_a_record_on_the_heap_the_instructions_count_that_reach_it(counted: Counted) -> None:
+    code, ran = of_the_ring(counted("heap.c", "-g"))
     assert code.severity.rank >= Severity.MEDIUM.rank
-    assert (ran.severity, ran.confidence, ran.message) == (code.severity, Confidence.STATIC, code.message)
-    assert [e.text for e in ran.evidence if e.kind is Confidence.COUNTED] == [NOT_JOINED]
+    assert (ran.severity, ran.confidence, ran.message) == (code.severity, Confidence.COUNTED, code.message)
+    said = [e.text for e in ran.evidence if e.kind is Confidence.COUNTED]
+    assert EVERY_OBJECT in said
+    assert re.search(r"wrote struct ring\.(head|tail) [\d,]+ times per million instructions, thread", said[0])
+
+
+def test_a_record_on_the_heap_that_threads_hardly_use_is_a_note(counted: Counted) -> None:
+    """The near miss: the same code, and a run in which it does little."""
+    code, ran = of_the_ring(counted("heap.c", "-g", "-DITEMS=3"))
+    assert code.severity.rank >= Severity.MEDIUM.rank
+    assert (ran.severity, ran.confidence) == (Severity.NOTE, Confidence.STATIC)
+    assert any("too rare" in e.text for e in ran.evidence if e.kind is Confidence.COUNTED)
 
 
 def test_static_counters_whose_threads_did_not_run_are_lowered(counted: Counted) -> None:

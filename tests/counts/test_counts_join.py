@@ -77,6 +77,7 @@ def test_of_one_variable_it_is_not_said_that_both_are_used(members: tuple[str, .
     weighed = SimpleNamespace(
         uncounted=lambda span: False,
         behind_pointers=lambda span: False,
+        holds=lambda span: True,
         uses=lambda span: (often, often),
         counted=counted,
     )

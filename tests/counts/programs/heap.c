@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef ITEMS
 #define ITEMS 20000
+#endif
 
 struct ring {
   atomic_ulong head, tail;
@@ -20,13 +22,17 @@ static struct {
   char after[64];
 } spare;
 
+static pthread_barrier_t both; // are there, so that they have two numbers
+
 static void *producer(void *unused) {
+  pthread_barrier_wait(&both);
   for (int i = 0; i < ITEMS; ++i)
     atomic_fetch_add(&ring->head, 1);
   return unused;
 }
 
 static void *consumer(void *unused) {
+  pthread_barrier_wait(&both);
   for (int i = 0; i < ITEMS; ++i)
     atomic_fetch_add(&ring->tail, 1);
   return unused;
@@ -51,6 +57,7 @@ int main(int argc, char **argv) {
   if (!ring)
     return 1;
   *ring = (struct ring){.limit = (unsigned long)argc};
+  pthread_barrier_init(&both, NULL, 2);
   pthread_create(&threads[0], NULL, producer, NULL);
   pthread_create(&threads[1], NULL, consumer, NULL);
   if (argc > 1) {
