@@ -24,7 +24,7 @@ C = """
 #include <stdlib.h>
 struct slot { long count, bytes; MORE };
 static struct slot table[32], *block;
-static __thread struct slot *mine;
+KEPT
 static int next;
 static volatile int input;
 FUNCTIONS
@@ -44,6 +44,7 @@ int main(int n, char **v) {
 """
 PLAIN = {
     "MORE": "",
+    "KEPT": "static __thread struct slot *mine;",
     "FUNCTIONS": "",
     "SLOT": "mine",
     "BEFORE": "",
@@ -77,6 +78,18 @@ def found(folder: Path, built: tuple[str, ...], **changed: str) -> list[Finding]
 def test_slots_behind_a_thread_local_pointer(tmp_path: Path, built: tuple[str, ...], begin: str) -> None:
     (finding,) = found(tmp_path, built, BEGIN=begin)
     assert "elements of 16 bytes, 4 per line" in finding.message
+
+
+def test_slots_behind_a_pointer_that_another_file_defines(tmp_path: Path, built: tuple[str, ...]) -> None:
+    """The compiler leaves the word's place to the linker, which puts it into a register."""
+    pointer = tmp_path / "pointer.c"
+    pointer.write_text("__thread struct slot *mine;\n")
+    assert found(tmp_path, (*built, str(pointer)), FUNCTIONS="extern __thread struct slot *mine;", KEPT="")
+
+
+def test_slots_whose_threads_keep_pointers_in_them(tmp_path: Path, built: tuple[str, ...]) -> None:
+    """What is set there often is no word of the thread's storage."""
+    assert found(tmp_path, built, MORE="void *last;", EACH="mine->last = &table[n & 31]")
 
 
 def test_slots_that_threads_take_at_first_use(tmp_path: Path, built: tuple[str, ...]) -> None:

@@ -249,6 +249,8 @@ void FunctionFlow::keepOwn(const Value &V, const MemOperand &M, int64_t At,
 /// Is this code come to only by ways that read the same word of the thread's
 /// storage before they branched?  A thread finds out that it has none yet.
 bool FunctionFlow::isFirstUse(const MemOperand &M) const {
+  if (M.Base != NoReg || M.Index != NoReg)
+    return false;
   uint32_t At = BlockNumber;
   for (unsigned Step = 0; Step < MaxAsked; ++Step) {
     std::span<const uint32_t> Before = G.predecessors(At);

@@ -113,14 +113,16 @@ FunctionFlow::Effective FunctionFlow::effective(const MemOperand &M,
 
 /// How many bytes from the thread pointer a memory operand is, where it is one
 /// known word of the thread's storage; 0 is where the thread pointer is kept.
-/// What is behind that belongs to run-time libraries.
+/// What is behind that belongs to run-time libraries.  A linker puts the offset
+/// of a variable of another file into a register.
 std::optional<int64_t> FunctionFlow::threadPlace(const MemOperand &M,
                                                  const Effective &E) const {
   std::optional<int64_t> At = E.Where.fromThreadPointer();
   if (M.Flags & MemSegment) {
-    if (M.Flags & MemOtherBase || M.Base != NoReg || M.Index != NoReg)
+    if (M.Flags & MemOtherBase || !E.Where.isNumber() || E.Where.IsAddress ||
+        !E.Where.isExact())
       return {};
-    At = M.Disp;
+    At = E.Where.Base;
   }
   return At && *At <= 0 ? At : std::optional<int64_t>();
 }
