@@ -50,6 +50,7 @@ LOCK_DTYPE = np.dtype(
         ("stride", "u1"),  # of an array of locks at a computed index, else 0
         ("rarity", "<u2"),  # of the call, see SITE_DTYPE
         ("order", "<u2"),
+        ("deeper", "u1"),  # 1: not the called function takes the lock and releases it again, but one that it calls
     ]
 )
 
@@ -69,11 +70,18 @@ class _Within:
 
     def __init__(self) -> None:
         self._calls: dict[_Wrapper, list[tuple[tuple[int, int], int, float]]] = defaultdict(list)
+        self._take: set[_Wrapper] = set()  # those that hold it between two of their calls
 
     def add(self, lock: _Wrapper, does: tuple[int, ...], rarity: int, place: tuple[int, int]) -> None:
         """``does``: what a call in the function, which is so rare, does to the lock; ``place``: block and address."""
         for effect in does:
             self._calls[lock].append((place, effect, 2.0 ** (-rarity / shared.RARITY_STEPS)))
+        if LOCK in does and UNLOCK not in does:
+            self._take.add(lock)
+
+    def is_deeper(self, lock: _Wrapper) -> bool:
+        """Whether the function holds the lock only while it calls one that takes and releases it."""
+        return lock in self._calls and lock not in self._take
 
     def of(self, lock: _Wrapper, effect: int) -> tuple[int, ...]:
         """What a call of the function does to the lock."""
@@ -140,6 +148,7 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
             called_at = np.minimum(np.searchsorted(call_ips, args["ip"][rows]), len(call_ips) - 1)
             rarity, place = (image.calls[name][called_at].tolist() for name in ("rarity", "order"))
             does = within.of((callee, arg_number, row, offset), effect)
+            deeper = int(len(does) > 1 and within.is_deeper((callee, arg_number, row, offset)))
             for (ip, _, value, function, arg, kind, source, depth), rare, block in zip(
                 args[rows].tolist(), rarity, place, strict=True
             ):
@@ -148,11 +157,11 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
                 value += offset
                 if kind == ArgKind.ADDRESS:
                     # The field is signed for parameter offsets; a kernel's addresses have the top bit.
-                    out += [(ip, value & ADDRESS_MASK, function, row, did, depth, source, 0, 0) for did in does]
+                    out += [(ip, value & ADDRESS_MASK, function, row, did, depth, source, 0, 0, deeper) for did in does]
                 elif kind == ArgKind.PARAM:
                     for data, stride in handed.get((function, source), ()):
                         at = data + value & ADDRESS_MASK
-                        out += [(ip, at, function, row, did, depth, stride, 0, 0) for did in does]
+                        out += [(ip, at, function, row, did, depth, stride, 0, 0, deeper) for did in does]
                     wrapper = index.get(int(image.functions["address"][function]))
                     if wrapper is None:
                         continue
@@ -216,7 +225,7 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     out: list[tuple[int, ...]] = []
     for call in calls[among(calls["callee"], np.array(list(effects), np.uint64))]:
         at = int(call["ip"]), 0, int(call["function"])
-        where = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"])
+        where = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"]), 0
         out += [(*at, effect.row, effect.effect, *where) for effect in effects[int(call["callee"])]]
     return distinct(np.array(out, LOCK_DTYPE)) if out else np.empty(0, LOCK_DTYPE)
 

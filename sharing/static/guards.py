@@ -32,12 +32,16 @@ MAX_USES = 256  # of locks in one function, which are compared with each other; 
 
 
 class LockUse(NamedTuple):
-    """A call that takes (``locks``) or releases a lock of some kind, a row of the vocabulary; "" is an unknown lock."""
+    """A call that takes (``locks``) or releases a lock of some kind, a row of the vocabulary; "" is an unknown lock.
+
+    ``deeper``: neither the function nor the one that it calls holds the lock there, but one further down.
+    """
 
     lock: str
     locks: bool
     at: Point
     kind: int
+    deeper: bool = False
 
 
 class HeldThere(NamedTuple):
@@ -148,7 +152,8 @@ class Guards:
         self._origins = origins
         self._graph = graph
         self._uses, self._held = uses, held
-        self._holding: dict[int, _Holding | None] = {}  # of the functions that were asked for; None: holds nothing
+        # Of the functions that were asked for, and for what they do or what they call; None: holds nothing.
+        self._holding: dict[tuple[int, bool], _Holding | None] = {}
         self._mirrors = Mirrors(image)
         self._entry: dict[int, frozenset[str]] = {}
         self._under: dict[int, frozenset[str]] = {}  # by row of an access
@@ -181,12 +186,14 @@ class Guards:
             self._under[at] = known
         return known
 
-    def _held_by(self, function: int) -> _Holding | None:
-        """What the function holds by its own doing; None: nothing."""
-        if function not in self._holding:
-            uses, held = self._uses.get(function), self._held.get(function)
-            self._holding[function] = _Holding(uses or [], held or []) if uses or held else None
-        return self._holding[function]
+    def _held_by(self, function: int, *, calling: bool = False) -> _Holding | None:
+        """What the function holds by its own doing, or what it calls is entered with (``calling``); None: nothing."""
+        if (function, calling) not in self._holding:
+            uses, held = self._uses.get(function, []), self._held.get(function, [])
+            if calling:
+                uses = [use for use in uses if not use.deeper]
+            self._holding[function, calling] = _Holding(uses, held) if uses or held else None
+        return self._holding[function, calling]
 
     def _on_entry(self, function: int, depth: int = 0) -> frozenset[str]:
         """What all its callers hold: helpers run under their callers' locks."""
@@ -209,7 +216,7 @@ class Guards:
         points: list[Point] | None = None
         for at, caller in enumerate(callers.tolist()):
             held = self._on_entry(caller, depth)
-            if (own := self._held_by(caller)) is not None:  # few functions lock
+            if (own := self._held_by(caller, calling=True)) is not None:  # few functions lock
                 points = points if points is not None else self._points(callers, where)
                 held |= own.at(points[at])
             above.append(held)
@@ -227,6 +234,7 @@ def lock_uses(
     """By function the calls that take and release locks; waiting and waking hold nothing.
 
     What takes a lock and releases it holds it at what else it does: between right before and right behind the call.
+    What only calls such a function does the rest without it (``deeper``).
     """
     uses: dict[int, list[LockUse]] = defaultdict(list)
     names: dict[int, str] = {0: ""}
@@ -235,15 +243,15 @@ def lock_uses(
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     pair = _taken_and_released(chosen)
-    columns = (chosen[name].tolist() for name in ("address", "function", "ip", "order", "row"))
+    columns = (chosen[name].tolist() for name in ("address", "function", "ip", "order", "row", "deeper"))
     takes = (chosen["effect"] == LOCK).tolist()
-    for address, function, ip, order, row, locks, mirror, one in zip(
+    for address, function, ip, order, row, deeper, locks, mirror, one in zip(
         *columns, takes, mirrors.tolist(), pair.tolist(), strict=True
     ):
         beside = one and (-1 if locks else 1)
         if address not in names:
             names[address] = name_of(address)
-        uses[function].append(LockUse(names[address], locks, Point(order, mirror, ip + beside), row))
+        uses[function].append(LockUse(names[address], locks, Point(order, mirror, ip + beside), row, bool(deeper)))
     return uses
 
 

@@ -182,6 +182,30 @@ def test_a_helper_is_under_what_its_callers_hold_where_they_call_it() -> None:
     assert guards(b) == {"lock"}
 
 
+def test_what_a_function_does_itself_is_not_under_the_lock_that_its_callee_takes_and_releases() -> None:
+    b, worker = program()
+    worker.call("serve", "lock")
+    b.function("serve").call("look_up", Param(0)).store("data")
+    take_and_release(b.function("look_up"))
+    assert guards(b) == set()
+
+
+def test_what_a_function_calls_is_under_the_lock_that_it_takes_and_releases() -> None:
+    b, worker = program()
+    worker.call("look_up", "lock")
+    take_and_release(b.function("look_up"), "find")
+    b.function("find").store("data")
+    assert guards(b) == {"lock"}
+
+
+def take_and_release(body: Body, between: str = "") -> None:
+    """Of the lock that the function is handed."""
+    body.call("pthread_mutex_lock", Param(0))
+    if between:
+        body.call(between)
+    body.call("pthread_mutex_unlock", Param(0))
+
+
 def test_a_helper_that_is_called_behind_releasing_too_is_not() -> None:
     b, worker = program()
     release(take(worker).call("helper")).call("helper")
