@@ -8,6 +8,7 @@ addresses.  Which objects there are is ``heaprecords``'s.  Where one begins is o
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
@@ -106,9 +107,11 @@ class LaidOut:
 def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> tuple[Image, dict[str, HeapRecord]]:
     """The image with these objects, of its accesses only those to them; the record behind each object by its name."""
     image = told.image
-    wanted = sorted({record.type for record in records if record.type})
+    holding = {one.member_of[0] for one in records if one.member_of is not None}
+    wanted = sorted({record.type for record in records if record.type} | holding)
     named = read(wanted) if wanted else NamedTypes(TypeTable(), ())
-    objects = [found for record in records if (found := _object(told, record, named.types)) is not None]
+    shown = [_by_member(one, named.types) for one in records]
+    objects = [found for record in shown if (found := _object(told, record, named.types)) is not None]
     laid = LaidOut(image, named)
     places: dict[int, tuple[int, int, int]] = {}
     by_name: dict[str, HeapRecord] = {}
@@ -134,6 +137,24 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
         given=tuple(_given(image.given, places)),
     )
     return placed, by_name
+
+
+def _by_member(record: HeapRecord, types: TypeTable) -> HeapRecord:
+    """The object by the member that leads to it, which says more than the argument of a function and a number.
+
+    Of a container it is that itself: what its library keeps in it has reserved names ([lex.name]).
+    """
+    if record.member_of is None:
+        return record
+    holder, offset = record.member_of
+    leaf = types.leaf(row_named(types, holder), offset)
+    if leaf is None or leaf.offset != offset:
+        return record
+    own = list(itertools.takewhile(lambda part: not part.startswith(("__", "_M_")), leaf.path.split(".")))
+    if not own:
+        return record
+    name = f"{holder}.{'.'.join(own)}"
+    return msgspec.structs.replace(record, name=name, where=f"the one that {name} leads to")
 
 
 def _given(given: Iterable[Given], places: dict[int, tuple[int, int, int]]) -> Iterable[Given]:

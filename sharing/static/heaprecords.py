@@ -58,6 +58,7 @@ class HeapRecord(msgspec.Struct, frozen=True):
     calls: tuple[int, ...]  # instructions, each of which makes it on one way through the program
     where: str  # which object it is, in words that follow "the object is"
     begin: int = 0  # bytes from where the holder's offsets count to the first that may be the object's
+    member_of: tuple[str, int] | None = None  # record, and bytes in it, of the pointer that leads there
 
 
 def heap_records(told: Told, calls: CallGraph, demangle: Demangle) -> list[HeapRecord]:

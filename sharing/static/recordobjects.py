@@ -28,6 +28,7 @@ from sharing.model.image import (
     VariableFlag,
 )
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
+from sharing.static import numbers
 from sharing.static.callees import function_at, functions_called
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
@@ -64,6 +65,7 @@ class Places(msgspec.Struct, frozen=True):
 
 
 _Key = TypeVar("_Key")
+_Argument = tuple[int, int]  # row of a function, its number
 # Of sorted distinct addresses of instructions, and of rows of calls with the number of an argument.
 ReadPlaces = Callable[[Table, Table], Places]
 
@@ -112,23 +114,48 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
 
 def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> list[HeapRecord]:
     """The objects with the names of their records, where accesses by way of their holders, and those of functions that
-    are handed them, all say the same."""
+    are handed them, all say the same; and in which records the words are that lead to others."""
     image = told.image
     led = _led(image, reached.places)
     behind = _behind_arguments(image, reached.places)
-    for one in told.handed:
-        entry = int(function_at(image, np.array([one.entry], np.uint64))[0])
-        where = behind.get((entry, one.parameter))
-        if where is not None and one.data is not None and not one.stride:
-            data = np.array([one.data], np.uint64)
-            led.setdefault(int(holders(data)[0]), (where[0], where[1] - int(offsets(data)[0])))
+    entries = function_at(image, np.array([one.entry for one in told.handed], np.uint64)).tolist()
+    behind = _passed_on(image, behind, {*entries, *(word.entry for word in told.words.values())})
+    given = [
+        ((entry, one.parameter), *_place(one.data))
+        for entry, one in zip(entries, told.handed, strict=True)
+        if one.data is not None and not one.stride
+    ]
+    for key, holder, at in given:
+        if (where := behind.get(key)) is not None:
+            led.setdefault(holder, (where[0], where[1] - at))
+    for key, holder, at in given:
+        if (where := led.get(holder)) is not None:
+            behind.setdefault(key, (where[0], where[1] + at))
     word = "struct " if reached.places.plain else ""
+    held_in = _held_in(told, behind)
     return [
-        msgspec.structs.replace(one, type=where[0], kind=word)
+        msgspec.structs.replace(one, type=where[0], kind=word, member_of=held_in.get(one.pointer))
         if not one.type and (where := led.get(one.pointer)) is not None and not where[1]
-        else one
+        else msgspec.structs.replace(one, member_of=held_in.get(one.pointer))
         for one in records
     ]
+
+
+def _place(data: int) -> tuple[int, int]:
+    """Holder and bytes of what threads are handed."""
+    address = np.array([data], np.uint64)
+    return int(holders(address)[0]), int(offsets(address)[0])
+
+
+def _held_in(told: Told, behind: Mapping[_Argument, tuple[str, int]]) -> dict[int, tuple[str, int]]:
+    """By holder the record, and the bytes in it, of the word of an argument that leads to an object."""
+    words = [(holder, one.entry, one.argument, one.offset) for holder, one in told.words.items()]
+    words += [(holder, row, 0, offset) for holder, row, offset in told.image.behind.led]
+    return {
+        holder: (where[0], where[1] + offset)
+        for holder, row, argument, offset in words
+        if (where := behind.get((row, argument))) is not None
+    }
 
 
 class RecordObjects(msgspec.Struct, frozen=True):
@@ -348,6 +375,31 @@ def _behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tup
         (key, places.at.get(ip), offset)
         for key, ip, offset in zip(keys, params["ip"].tolist(), params["offset"].tolist(), strict=True)
     )
+
+
+def _passed_on(
+    image: Image, behind: Mapping[_Argument, tuple[str, int]], entries: Iterable[int]
+) -> dict[_Argument, tuple[str, int]]:
+    """The same with what these functions know of arguments that they only hand on, where all who get them say the
+    same."""
+    found = dict(behind)
+    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    rows: list[tuple[int, int, int, int, int]] = []
+    asked, fresh = set[int](), set(entries)
+    for _ in range(numbers.PARAM_ROUNDS):
+        mine = passed[among(passed["function"], np.array(sorted(fresh), np.int64))]
+        callees = function_at(image, mine["callee"]).tolist()
+        columns = (mine[name].tolist() for name in ("function", "source", "arg", "value"))
+        rows += zip(*columns, callees, strict=True)
+        asked |= fresh
+        fresh = set(callees) - asked
+    for _ in range(numbers.PARAM_ROUNDS):
+        told: dict[_Argument, set[tuple[str, int]]] = defaultdict(set)
+        for function, source, argument, value, callee in rows:
+            if (function, source) not in found and (where := found.get((callee, argument))) is not None:
+                told[function, source].add((where[0], where[1] - value))
+        found |= {key: next(iter(ways)) for key, ways in told.items() if len(ways) == 1}
+    return found
 
 
 def _led(image: Image, places: Places) -> dict[int, tuple[str, int]]:
