@@ -39,6 +39,7 @@ from sharing.static.callees import function_at
 
 _OFFSETS = (1 << HELD_OFFSET_BITS) - 1
 _HOLDERS = (1 << HELD_ADDRESS_BITS) - 1
+_WORD = (1 << WORD_NUMBER_BITS + WORD_ARG_BITS) - 1
 _ADDRESSES = (1 << 64) - 1
 _STEPS = 64  # what stands in a word, and above so many bits the bytes to what stands there in the next round of a loop
 
@@ -54,6 +55,7 @@ class _Started(msgspec.Struct, frozen=True):
     maker: int  # row of the function that makes the object
     ip: int
     words: dict[int, int]  # by bytes into it: what, as of ``Given``, and its step
+    several: tuple[int, ...] = ()  # what else is stored there, of which callers of the maker hand over several
 
 
 def with_start_objects(image: Image) -> Image:
@@ -165,7 +167,8 @@ def _started(image: Image) -> list[_Started]:
         entry = _method(image, words.get(0, set()), methods)
         if entry >= 0:
             told = {at: value for at, values in words.items() if (value := one_of(image, values)) and at}
-            found.append(_Started(entry, makers[ip], ip, told))
+            several = tuple(next(iter(values)) for at, values in words.items() if at not in told and len(values) == 1)
+            found.append(_Started(entry, makers[ip], ip, told, several))
     return found
 
 
@@ -232,10 +235,7 @@ def _passed(image: Image, holder: int, rounds: int) -> int:
     told: set[int] = set()
     for ip in ips.tolist():
         mine = passed[passed["ip"] == ip]
-        places = mine["variable"] >> np.uint64(HELD_OFFSET_BITS) & np.uint64(
-            (1 << WORD_NUMBER_BITS + WORD_ARG_BITS) - 1
-        )
-        mine = mine[places == number << WORD_NUMBER_BITS | word]
+        mine = mine[_word(mine["variable"]) == number << WORD_NUMBER_BITS | word]
         here = [what + (step << _STEPS) for what, step in mine[["what", "step"]].tolist()]
         if not here and rounds:
             own = args[(args["ip"] == ip) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM)]
@@ -248,6 +248,12 @@ def _passed(image: Image, holder: int, rounds: int) -> int:
         told.update(here if here else [0])
     result = told.pop() if len(told) == 1 else 0
     return 0 if result & int(HELD) and result >> HELD_OFFSET_BITS & WORD_HOLDER and not _is_whole(result) else result
+
+
+def _word(places: Table) -> npt.NDArray[np.uint64]:
+    """Which argument these words are behind, and their numbers."""
+    found: npt.NDArray[np.uint64] = places.astype(np.uint64) >> np.uint64(HELD_OFFSET_BITS) & np.uint64(_WORD)
+    return found
 
 
 def _is_whole(value: int) -> bool:
@@ -318,15 +324,18 @@ def _given(image: Image, found: list[_Started]) -> list[Given]:
         if one.entry not in indirect:
             continue
         caller = int(image.functions["address"][one.entry])
+        handed = _handed_on(image, one)
+        first = {what for at, what in data.items() if at not in handed.values() or at == handed.get(0)}
+        handed.pop(0, None)
+        object_ = first.pop() if len(first) == 1 else 0
         if len(functions) == 1:
-            function, handed = functions.pop(), _handed_on(image, one)
-            first = {what for at, what in data.items() if at not in handed.values() or at == handed.get(0)}
-            handed.pop(0, None)
-            given.append((one.ip, function, 0, first.pop() if len(first) == 1 else 0, caller))
+            function = functions.pop()
+            given.append((one.ip, function, 0, object_, caller))
             given += [(one.ip, function, arg, data[at], caller) for arg, at in handed.items() if at in data]
         elif not functions:
-            known = [starts for what in one.words.values() if (starts := functions_handed(image, what))]
-            given += [(ip, function, 0, 0, caller) for ip, function in known[0]] if len(known) == 1 else []
+            whats = (*one.words.values(), *one.several)
+            known = [starts for what in whats if (starts := functions_handed(image, what))]
+            given += [(ip, function, 0, object_, caller) for ip, function in known[0]] if len(known) == 1 else []
     objects: dict[tuple[int, int], set[int]] = defaultdict(set)
     for _, function, arg, what, _ in given:
         objects[function, arg].add(what)
@@ -349,15 +358,23 @@ def _handed_on(image: Image, one: _Started) -> dict[int, int]:
 
 
 def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
-    """(address of a call, function) of what callers hand over as this argument of the maker; none where one of them
-    hands over something else."""
+    """(address of a call, function) of what callers hand over as this argument of the maker, or in a word that it
+    points to; none where one of them hands over something else."""
     holder = value >> HELD_OFFSET_BITS & _HOLDERS
-    if not value & int(HELD) or not is_argument(holder) or value & _OFFSETS:
+    is_word = bool(holder & WORD_HOLDER) and not is_own_word(holder) and not is_frame(holder)
+    if not value & int(HELD) or not is_word or value & _OFFSETS:
         return []
     callee = image.functions["address"][function_of(holder)]
-    handed = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number_of(holder))]
-    handed = handed[handed["kind"] == ArgKind.ADDRESS]
-    found = list(zip(handed["ip"].tolist(), handed["value"].tolist(), strict=True))
+    if is_argument(holder):
+        handed = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number_of(holder))]
+        handed = handed[handed["kind"] == ArgKind.ADDRESS]
+        found = list(zip(handed["ip"].tolist(), handed["value"].tolist(), strict=True))
+    else:
+        passed = image.behind.passed[
+            among(image.behind.passed["ip"], image.calls["ip"][image.calls["callee"] == callee])
+        ]
+        passed = passed[_word(passed["variable"]) == holder & _WORD]
+        found = list(zip(passed["ip"].tolist(), passed["what"].tolist(), strict=True))
     every = np.count_nonzero(image.calls["callee"] == callee) == len({ip for ip, _ in found}) == len(found)
     return found if every and all(_is_code(image, function) for _, function in found) else []
 

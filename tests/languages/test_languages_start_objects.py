@@ -11,7 +11,7 @@ import pytest
 from elfscan.image import read_images
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
-from sharing.judge.passes import run_passes
+from sharing.judge.passes import Passes, run_passes
 from sharing.knowledge import default_knowledge
 from sharing.model.finding import Finding, Severity
 
@@ -71,8 +71,8 @@ def test_members_that_two_threads_of_one_object_change(tmp_path: Path, starts: s
     assert found[1].rank >= Severity.MEDIUM.rank
 
 
-def given_data(folder: Path, starts: str, compiler: str) -> set[bool]:
-    """Of each place that makes a closure of a method, is it known on which object that runs?"""
+def passes_of(folder: Path, starts: str, compiler: str) -> Passes:
+    """What is told of a server whose object is on the heap."""
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}")
     text = PROGRAM.replace("STARTS", starts).replace("OBJECT", ON_HEAP)
@@ -80,8 +80,12 @@ def given_data(folder: Path, starts: str, compiler: str) -> set[bool]:
     source.write_text(text.replace("FIRST", "accepted").replace("SECOND", "served"))
     built = source.with_suffix("")
     subprocess.run([compiler, "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
-    image = run_passes(next(read_images(str(built))), default_knowledge(), lambda names: names).image
-    return {bool(one.data) for one in image.given}
+    return run_passes(next(read_images(str(built))), default_knowledge(), lambda names: names)
+
+
+def given_data(folder: Path, starts: str, compiler: str) -> set[bool]:
+    """Of each place that makes a closure of a method, is it known on which object that runs?"""
+    return {bool(one.data) for one in passes_of(folder, starts, compiler).image.given}
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
@@ -91,6 +95,25 @@ def test_closures_that_a_list_of_threads_makes(tmp_path: Path, compiler: str) ->
     assert given_data(tmp_path, listed.replace("OF", "this"), compiler) == {True}
     several = given_data(tmp_path, listed.replace("OF", "i % 2 ? this : (Server *)&threads"), compiler)
     assert True not in several
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_methods_of_which_one_function_makes_the_closures(tmp_path: Path, compiler: str) -> None:
+    """It is handed each method by its address on the stack: the closure's own function is no thread besides."""
+    listed = "threads.emplace_back(&Server::accept, this); threads.emplace_back(&Server::serve, this);"
+    passes = passes_of(tmp_path, listed, compiler)
+    assert {bool(one.data) for one in passes.image.given} == {True}
+    assert {root.name for root in passes.calls.roots} == {"main", "_ZN6Server6acceptEv", "_ZN6Server5serveEv"}
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-19"])
+def test_a_method_that_is_not_known_is_given_no_object(tmp_path: Path, compiler: str) -> None:
+    chosen = (
+        "static void (Server::*volatile any)() = &Server::accept; auto one = any; threads.emplace_back(one, this); "
+    )
+    passes = passes_of(tmp_path, chosen + "threads.emplace_back(&Server::serve, this);", compiler)
+    names = {int(row["address"]): passes.image.names[row["name"]] for row in passes.image.functions}
+    assert {names[one.entry] for one in passes.image.given} <= {"_ZN6Server5serveEv"}
 
 
 @pytest.mark.parametrize("starts", [BY_METHOD, BY_LAMBDA], ids=["method", "lambda"])
