@@ -131,8 +131,18 @@ def _chosen(
     if len(run) and not calls_pointers(image)[run].any() and not any(_holds_function(image, row) for row in run):
         objects = {callee for callee, argument in wanted if argument == 1 and (callee, LAST_ARGUMENT) in wanted}
         wanted = {(callee, argument) for callee, argument in wanted if callee not in objects}
-    found = hidden_entries(image, callees, wanted)
-    return [one for one in found if not knowledge.starts_thread(function_name(image, _caller_of(image, one[1])[0]))]
+    every = dict.fromkeys(hidden_entries(image, callees, wanted))  # one, whichever of its arguments it is
+    found = [one for one in every if not knowledge.starts_thread(function_name(image, _caller_of(image, one[1])[0]))]
+    # The end of a container is handed nothing: it stands for what fills that, where this was not seen.
+    ends = among(image.calls["callee"], [at for at, name in image.callee_names.items() if _takes_nothing(name)])
+    ends |= among(image.calls["callee"], callees[[_takes_nothing(name) for name in names_of_callees(image, callees)]])
+    filled = {row for row, call in found if not ends[call]}
+    return [(row, call) for row, call in found if not ends[call] or row not in filled]
+
+
+def _takes_nothing(name: str) -> bool:
+    """Is it a method of C++ without parameters, as a destructor?  ``v`` stands for none (Itanium C++ ABI, 5.1.5.3)."""
+    return name.startswith("_ZN") and name.partition(".")[0].endswith("Ev")
 
 
 def _holds_function(image: Image, row: int) -> bool:

@@ -157,6 +157,20 @@ int main(int, char **) {
 FUNCTION, METHOD = "threads.emplace_back(monitor);", "threads.emplace_back(&Server::flush, &server);"
 
 
+@pytest.mark.parametrize(("times", "many"), [(1, False), (2, True)])
+def test_a_list_of_threads_is_filled_by_what_fills_it_and_not_by_its_end(
+    tmp_path: Path, times: int, many: bool
+) -> None:
+    """All in one function: the place of what it handed over is not written again, and its end is handed that list."""
+    source = tmp_path / "filled.cpp"
+    text = LISTED.replace("__attribute__((noinline)) void start", "static inline void start")
+    source.write_text(text.replace("STARTS", METHOD * times))
+    built = source.with_suffix("")
+    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    passes = run_passes(next(read_images(str(built))), default_knowledge(), lambda names: {n: n for n in names})
+    assert {root.name: root.many for root in passes.calls.roots}["_ZN6Server5flushEv"] == many
+
+
 @pytest.mark.parametrize(
     ("starts", "many"), [(FUNCTION, False), (METHOD, False), (METHOD * 2, True)], ids=["function", "method", "two"]
 )
