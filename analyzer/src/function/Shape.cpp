@@ -101,7 +101,7 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 Shape::Shape(const CFG &Graph, const ASTContext &Context,
              const FixedValues &Fixed)
     : Graph(Graph), Context(Context), Expected(expectedOperands(Graph)),
-      Fixed(Fixed) {
+      Fixed(Fixed), InRounds(Graph, Context) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
   if (!BackEdges.empty())
@@ -161,6 +161,10 @@ void Shape::countLoops() {
     for (unsigned B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth)
         ++Blocks[B].LoopDepth;
+      if (Body.size() > Blocks[B].OuterSize) {
+        Blocks[B].OuterSize = Body.size();
+        Blocks[B].Outer = Header;
+      }
       bool Leaves = false;
       eachSuccessor(*ById[B], [&](const CFGBlock &S) {
         if (Seen[S.getBlockID()] == Loop)
@@ -257,7 +261,28 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
   bool Enters = entersLoop(First, Depth);
   if (Enters != entersLoop(Second, Depth))
     return Enters ? LoopEntered : 1 - LoopEntered;
+  if (Depth)
+    if (std::optional<float> Seldom = InRounds.chanceOfFirst(B))
+      return *Seldom;
   return chanceOfTrue(B, Context, Expected);
+}
+
+/// What is in one loop with an inner one that is surely run, and goes round so
+/// often as a large constant says, is done that much more seldom.
+void Shape::spreadRounds(std::vector<float> &Chance) const {
+  for (const CFGBlock *Exit : Sorted) {
+    const BlockShape &Inner = Blocks[Exit->getBlockID()];
+    if (Inner.LoopDepth < 2)
+      continue;
+    std::optional<float> OfExit = InRounds.chanceOfLeaving(*Exit);
+    if (!OfExit || *OfExit > SeldomInner ||
+        Chance[Exit->getBlockID()] < SurelyRun * Chance[Inner.Outer])
+      continue;
+    for (size_t B = 0; B < Blocks.size(); ++B)
+      if (Blocks[B].LoopDepth && Blocks[B].Outer == Inner.Outer &&
+          Blocks[B].LoopDepth < Inner.LoopDepth)
+        Chance[B] *= *OfExit * UnknownRounds;
+  }
 }
 
 /// How rarely a run of the function comes to a block, leaving loop counts to
@@ -309,6 +334,7 @@ void Shape::estimate() {
       Chance[S.getBlockID()] += Here * Share;
     });
   }
+  spreadRounds(Chance);
   for (size_t B = 0; B < Blocks.size(); ++B) {
     float C = std::clamp(Chance[B], LeastChance, 1.0F);
     Blocks[B].Rarity = uint8_t(std::lround(-4.0F * std::log2(C)));

@@ -11,6 +11,7 @@
 
 #include "Chance.h"
 #include "Fixed.h"
+#include "Rounds.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/Analysis/CFG.h"
@@ -32,6 +33,8 @@ struct BlockShape {
   bool Reached = false; ///< from the entry, or as a handler of exceptions
   bool Handler = false; ///< reached by exceptions only
   bool IsOutermostHead = false; ///< of a loop that is in no other
+  unsigned Outer = 0;           ///< header of its outermost loop
+  uint32_t OuterSize = 0;       ///< blocks of that
   uint32_t InnerSize = 0;       ///< blocks of its inmost loop
   uint32_t InnerExits = 0;      ///< those of them that leave it
 };
@@ -55,6 +58,7 @@ private:
   const clang::ASTContext &Context;
   Expectations Expected;
   const FixedValues &Fixed;
+  Rounds InRounds;
   std::vector<BlockShape> Blocks;
   std::vector<const clang::CFGBlock *> Sorted;
   std::vector<std::pair<unsigned, unsigned>> BackEdges; ///< header, source
@@ -68,6 +72,7 @@ private:
   void leaveBlocks(bool Mirrored);
   void findDoomed();
   void estimate();
+  void spreadRounds(std::vector<float> &Chance) const;
   bool entersLoop(const clang::CFGBlock *To, unsigned Depth) const;
   std::optional<bool> always(const clang::CFGBlock &B) const;
   float chanceOfFirst(const clang::CFGBlock &B) const;

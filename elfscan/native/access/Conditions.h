@@ -30,6 +30,32 @@ inline OnSign signOf(x86_insn Branch) {
   }
 }
 
+/// What a branch asks of the order of two numbers.
+inline void addOrder(x86_insn Branch, Op &Out) {
+  switch (Branch) {
+  case X86_INS_JB:
+  case X86_INS_JL:
+    Out.Order = OnOrder::Below;
+    break;
+  case X86_INS_JBE:
+  case X86_INS_JLE:
+    Out.Order = OnOrder::BelowOrSame;
+    break;
+  case X86_INS_JA:
+  case X86_INS_JG:
+    Out.Order = OnOrder::Above;
+    break;
+  case X86_INS_JAE:
+  case X86_INS_JGE:
+    Out.Order = OnOrder::AboveOrSame;
+    break;
+  default:
+    return;
+  }
+  Out.Unsigned = Branch == X86_INS_JB || Branch == X86_INS_JBE ||
+                 Branch == X86_INS_JA || Branch == X86_INS_JAE;
+}
+
 inline OnSign signOf(arm64_cc Condition) {
   switch (Condition) {
   case ARM64_CC_LT:

@@ -350,6 +350,7 @@ void X86Decoder::control(const cs_x86 &X, X86Class C, Op &Out) {
     else if (Insn->id == X86_INS_JNE)
       Out.Zero = OnZero::Continues;
     Out.Sign = signOf(x86_insn(Insn->id));
+    addOrder(x86_insn(Insn->id), Out);
     return;
   case X86Class::Return:
     Out.Next = Flow::Return;
@@ -458,6 +459,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
     break;
   }
   x86::addTraits(*Insn, Out);
+  x86::addRounds(*Insn, Out);
   x86::addVectors(*Insn, Out);
   return true;
 }

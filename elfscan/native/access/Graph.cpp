@@ -7,6 +7,7 @@
 
 #include "Graph.h"
 #include "JumpTable.h"
+#include "Rounds.h"
 #include "Signs.h"
 
 #include <algorithm>
@@ -419,6 +420,8 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
   };
   startChances();
   findEndings(Ops);
+  Rounds InRounds(*this, Ops, Result);
+  Counted.clear();
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
     Block &Current = Blocks[*It];
     // A loop's head comes before the rest of it, and back edges do not count.
@@ -451,6 +454,17 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
                       LoopEntered)))
       continue;
     bool Mixed = Stays == 1;
+    if (Ways.size() == 2 && Current.LoopDepth && (Forks || Mixed))
+      if (auto Seldom = InRounds.seldom(*It)) {
+        if (Forks) {
+          for (uint32_t To : Ways)
+            Chance[To] +=
+                Here * (To == Seldom->To ? Seldom->Chance : 1 - Seldom->Chance);
+          continue;
+        }
+        if (Blocks[Seldom->To].LoopDepth < Current.LoopDepth)
+          Counted.emplace_back(*It, Seldom->Chance);
+      }
     if (Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1))
       if (auto Negative = negativeWay(*this, Ops, *It, Result, Mixed);
           Negative &&
@@ -472,6 +486,7 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
       Chance[To] += Here / float(Exit ? Leaves : Stays);
     }
   }
+  spreadRounds();
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     Blocks[B].Rarity = Rarity(Chance[B]);
 }

@@ -67,6 +67,10 @@ public:
   /// there what they were at the branch all the same.
   std::span<const KeyedBlock> keyed() const { return Keyed; }
 
+  /// The head of the outermost loop around block number \p B, or a number that
+  /// no block has.
+  uint32_t outermost(uint32_t B) const { return Outer[B]; }
+
   /// Does the op at this position exchange memory for a register that nothing
   /// asks afterwards?
   bool onlyStores(std::span<const Op> Ops, uint32_t At,
@@ -113,6 +117,9 @@ private:
   std::vector<uint32_t>
       WaysOut; ///< of a block, those that leave its inmost loop
   std::vector<uint32_t> InnerSize;
+  /// Inner loops that go round as often as a constant says: a block that leaves
+  /// one, and the chance that it does.
+  std::vector<std::pair<uint32_t, float>> Counted;
 
   void readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
                   uint64_t End, Counts &Seen);
@@ -134,6 +141,7 @@ private:
   void countExits(uint32_t Loop);
   bool isBelow(uint32_t B, uint32_t Header) const;
   void estimateRarity(std::span<const Op> Ops, int8_t Result);
+  void spreadRounds();
   bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
   bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;
   bool isFirstUse(std::span<const Op> Ops, const Block &From,

@@ -127,6 +127,16 @@ struct MemOperand {
   bool operator==(const MemOperand &) const = default;
 };
 
+/// Which of two numbers that were compared a conditional branch asks for to be
+/// less: the first one, or not.
+enum class OnOrder : uint8_t {
+  Unknown,
+  Below,
+  BelowOrSame,
+  Above,
+  AboveOrSame
+};
+
 /// What becomes of the two halves of a vector register.
 enum class VectorMove : uint8_t {
   Unknown,
@@ -178,6 +188,13 @@ struct Op {
   uint8_t Against = 0;   ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
   OnSign Sign = OnSign::Unknown;
+  OnOrder Order = OnOrder::Unknown;
+  bool Unsigned = false;  ///< Order is that of numbers without a sign
+  int8_t Asked = NoReg;   ///< first operand of a comparison, or MemReg
+  uint32_t Mask = 0;      ///< the bits of Asked that alone are tested, or 0
+  int8_t Rotated = NoReg; ///< register whose bits are turned, in place or round
+  bool Multiplies = false;  ///< two registers, into the first that is named
+  bool StepsMemory = false; ///< moves Mem[0] on by one
   bool TestsItself = false; ///< Sign is of an own operand, not of a test before
   bool AgainstNegative = false; ///< compares a register or memory with a
                                 ///< negative number: Tested is then NoReg

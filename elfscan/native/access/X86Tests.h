@@ -38,6 +38,42 @@ inline void addTest(const cs_insn &Insn, Op &Out) {
   Out.AgainstNegative = IsCompare && IsNumber && Right.imm < 0;
 }
 
+/// What tells a count of rounds: see Rounds.
+inline void addRounds(const cs_insn &Insn, Op &Out) {
+  const cs_x86 &X = Insn.detail->x86;
+  switch (Insn.id) {
+  case X86_INS_CMP:
+  case X86_INS_TEST:
+    Out.Asked = placeOf(X.operands[0]);
+    if (Insn.id == X86_INS_TEST && X.operands[1].type == X86_OP_IMM)
+      Out.Mask = uint32_t(X.operands[1].imm);
+    break;
+  case X86_INS_ROR:
+  case X86_INS_ROL:
+  case X86_INS_NOT:
+    Out.Rotated = placeOf(X.operands[0]);
+    break;
+  case X86_INS_RORX:
+    Out.Rotated = placeOf(X.operands[1]);
+    break;
+  case X86_INS_IMUL:
+    Out.Multiplies = X.op_count == 2 && X.operands[1].type == X86_OP_REG;
+    break;
+  case X86_INS_INC:
+  case X86_INS_DEC:
+    Out.StepsMemory = X.operands[0].type == X86_OP_MEM;
+    break;
+  case X86_INS_ADD:
+  case X86_INS_SUB:
+    Out.StepsMemory = X.operands[0].type == X86_OP_MEM &&
+                      X.operands[1].type == X86_OP_IMM &&
+                      (X.operands[1].imm == 1 || X.operands[1].imm == -1);
+    break;
+  default:
+    break;
+  }
+}
+
 /// The register beside the memory of xchg, cmpxchg and xadd.
 inline void addExchange(const cs_insn &Insn, Op &Out) {
   const cs_x86 &X = Insn.detail->x86;
