@@ -19,7 +19,7 @@ from sharing.model.finding import OF_MEETING, OF_SHARING, Confidence, Evidence, 
 from sharing.model.plural import count
 from sharing.rules.line.table import OF_WHOLE_ARRAYS
 
-NOT_JOINED = "not counted: what is behind pointers is not joined with counts, which say nothing for or against this"
+NOT_JOINED = "not counted: which instructions use these is not known, so that counts say nothing for or against this"
 _NONE: Mapping[str, Weighed] = MappingProxyType({})
 EVERY_OBJECT = "an instruction behind a pointer counts for every object that it may reach"
 
