@@ -129,6 +129,7 @@ class Passed(IntEnum):
     OWN = (
         7  # the address of a record of the running thread: a thread-local pointer, or an event of its loop, leads there
     )
+    MEMBER = 8  # the address of a member of what a parameter of the caller leads to; as of RECORD, beside PARAMETER
 
 
 ACCESS_COLUMNS = (

@@ -29,6 +29,7 @@ OF_LIBRARY = "one of the two is the standard library's own, and that threads use
 ESTIMATED = "that two threads do both often is an estimate"
 GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
 BARELY = f"{GUESSED}, and one would not matter if it were ten times less"
+SPLIT = "how often callers of this library come here is not known, but each thread has one of its own"
 PERHAPS = "only one of the two is estimated to be used often by a thread"
 
 
@@ -40,6 +41,8 @@ def limit_of_pair(a: Actor, b: Actor, ctx: Context) -> tuple[Severity, str]:
         # A kernel's code is all called somehow, and what is called at all is warm: that says nothing.
         busy = Heat.HOT is a.heat is b.heat
         return (Severity.LOW, UNKNOWN) if busy else (Severity.NOTE, CALLED)
+    if a is b and _by_callers(a, ctx) and _split_by_threads(a):
+        return Severity.MEDIUM, SPLIT
     return max((_written(a, b, ctx), _written(b, a, ctx)), key=lambda found: found[0].rank)
 
 
@@ -100,6 +103,16 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
         return Severity.NOTE, PERHAPS
     return Severity.NOTE, "no two threads are estimated to use both of them often"
+
+
+def _by_callers(actor: Actor, ctx: Context) -> bool:
+    """Is it written by whoever calls a library, of whom it is not known how often they do?"""
+    return actor.write_heat is not Heat.COLD and (not ctx.thread_mask or bool(actor.mask(writers=True) & ctx.anybody))
+
+
+def _split_by_threads(actor: Actor) -> bool:
+    """Are these atomics at the running thread's own index?  Who gives each thread its own expects many to come."""
+    return any(a.own and a.stride and a.atomic and not a.cold and not a.locks for a in actor.writers)
 
 
 def _one_unpaced(wrote: FrequentUse, used: FrequentUse, seen: int, ctx: Context) -> bool:

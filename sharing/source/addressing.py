@@ -21,6 +21,7 @@ from sharing.source.types import TypeBuilder
 
 DATA_BASE = 0x1000_0000
 HEAP_BASE = 0x4000_0000
+_HANDED_ON = (Passed.RECORD, Passed.MEMBER)  # what is in an object that is not static
 GAP = 4096  # between things that the linker does not put side by side
 
 Contributions = Callable[[int], Sequence[Contribution]]
@@ -204,8 +205,9 @@ def shared_instances(program: Program, types: TypeBuilder) -> list[str]:
                 table = through_pointers if is_entry or f.accesses[at] == Base.RECORD else by_parameter
                 table[program.record_key(unit, record)] = None
         for at in range(0, len(f.args), len(ARG_COLUMNS)):
-            if f.args[at + 2] == Passed.RECORD and f.args[at + 3] >= 0:
-                through_pointers[program.record_key(unit, f.args[at + 3])] = None
+            if f.args[at + 2] in _HANDED_ON and f.args[at + 3] >= 0:
+                table = through_pointers if is_entry or f.args[at + 2] == Passed.RECORD else by_parameter
+                table[program.record_key(unit, f.args[at + 3])] = None
         for allocation in f.allocations:
             if allocation.record >= 0:
                 through_pointers[program.record_key(unit, allocation.record)] = None

@@ -199,6 +199,7 @@ def _passed(function: FunctionFacts, sizes: dict[str, int]) -> None:
         Passed.FUNCTION: sizes["symbols"],
         Passed.RECORD: sizes["records"],
         Passed.OWN: sizes["records"],
+        Passed.MEMBER: sizes["records"],
         Passed.PARAMETER: MOST_PARAMETERS,
     }
     kinds, values = (

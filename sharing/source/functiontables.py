@@ -38,6 +38,7 @@ from sharing.model.image import (
     PARAM_DTYPE,
     SITE_DTYPE,
     ZERO_RANGE_DTYPE,
+    AccessKind,
     ArgKind,
     FunctionFlag,
     Origins,
@@ -168,7 +169,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     lookup = _Lookup(unit, variables, records, functions, _elements(program, tables))
     sites, params = _sites(accesses, ips[0], lookup, _own(accesses, defined, numbered_functions(program, knowledge)))
     locking = _locking({**by_symbol, **imports}, knowledge)
-    call_table, arg_table = _calls(calls, args, ips[1], lookup, locking)
+    call_table, arg_table = _calls(calls, args, ips[1], lookup, locking, _changing_atomics(params, address))
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
     every_call, entries = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
@@ -335,8 +336,25 @@ def _flags(rows: FactRows, keep: Any, own: Any) -> Any:
     return flags.astype(np.uint8)
 
 
-def _calls(calls: FactRows, args: FactRows, ip: Any, lookup: _Lookup, locking: list[int]) -> tuple[Table, Table]:
-    """Calls and their arguments; those of ``locking`` functions are left to the lock operations, which say the same."""
+def _changing_atomics(params: Table, address: Any) -> Ints:
+    """Keys (``_given``) of functions and arguments behind which they change an atomic."""
+    changes = (params["flags"] & int(SiteFlag.ATOMIC) != 0) & (params["kind"] != AccessKind.LOAD)
+    return np.unique(_given(address[params["function"][changes]], params["arg"][changes]))
+
+
+def _given(callee: Any, arg: Any) -> Ints:
+    keys: Ints = callee.astype(np.int64) * 256 + arg.astype(np.int64)
+    return keys
+
+
+def _calls(
+    calls: FactRows, args: FactRows, ip: Any, lookup: _Lookup, locking: list[int], atomics: Ints
+) -> tuple[Table, Table]:
+    """Calls and their arguments; those of ``locking`` functions are left to the lock operations, which say the same.
+
+    What is done to a member of an object that the caller was given is told of the object where it is for several
+    threads, that is where an atomic is changed: ``atomics``.
+    """
     table = np.zeros(len(calls), CALL_DTYPE)
     _common(table, calls, ip, slice(None))
     table["callee"] = lookup.functions.find(lookup.units(calls), calls["callee"])
@@ -347,7 +365,8 @@ def _calls(calls: FactRows, args: FactRows, ip: Any, lookup: _Lookup, locking: l
         return table, np.empty(0, ARG_DTYPE)
     kind = args["kind"]
     value, known = _passed(args, lookup)
-    keep = np.flatnonzero(good & known & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
+    plain = (kind == Passed.MEMBER) & ~np.isin(_given(table["callee"][row], args["arg"]), atomics)
+    keep = np.flatnonzero(good & known & ~plain & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
     out = np.zeros(len(keep), ARG_DTYPE)
     out["ip"], out["callee"] = table["ip"][row[keep]], table["callee"][row[keep]]
     out["function"], out["arg"] = args.function[keep], args["arg"][keep]
@@ -375,11 +394,12 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             record.astype(np.int64) + args["offset"],
             0,
             0,
+            record.astype(np.int64) + args["offset"],
         ],
         0,
     )
     known = np.select(
-        [kind == Passed.VARIABLE, kind == Passed.RECORD],
+        [kind == Passed.VARIABLE, np.isin(kind, (Passed.RECORD, Passed.MEMBER))],
         [variable != 0, record != 0],
         np.isin(kind, (Passed.PARAMETER, Passed.CONSTANT, Passed.FUNCTION)),
     )

@@ -126,6 +126,8 @@ private:
   void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
   void handedOn(uint32_t Row, int64_t Number, const Location &P);
+  void partOf(uint32_t Row, int64_t Number, const clang::Expr *Value,
+              const Location &P);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);
   void copied(const clang::Expr &From);

@@ -29,7 +29,8 @@ enum ArgKind : uint8_t {
   OfFunction = 4,
   InRecord = 5,
   GivenNumber = 6,
-  OwnRecord = 7
+  OwnRecord = 7,
+  InMember = 8
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -135,6 +136,7 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
       Out.Args[Before + 1] = Number;
     escapes(Value);
     handedOn(Row, Number, P);
+    partOf(Row, Number, Value, P);
     return;
   }
   if (auto Number64 = constantArgument(Value, Context))
@@ -147,6 +149,51 @@ void Body::handedOn(uint32_t Row, int64_t Number, const Location &P) {
   if (P.In == Location::Kind::Record && P.Own && !P.Indexed && !P.Offset)
     append(Out.Args, {int64_t(Row), Number, int64_t(OwnRecord),
                       Unit.record(*P.Record), int64_t(0), int64_t(0)});
+}
+
+/// Is it another type than \p Whole, neither its base nor derived from it?
+static bool isPartOf(QualType T, const RecordDecl &Whole) {
+  T = T.getNonReferenceType();
+  const RecordDecl *R =
+      (T->isAnyPointerType() ? T->getPointeeType() : T)->getAsRecordDecl();
+  if (!R || R->getCanonicalDecl() == Whole.getCanonicalDecl())
+    return false;
+  const auto *Part = dyn_cast<CXXRecordDecl>(R);
+  const auto *Of = dyn_cast<CXXRecordDecl>(&Whole);
+  return !Part || !Of || !Part->hasDefinition() || !Of->hasDefinition() ||
+         (!Part->isDerivedFrom(Of) && !Of->isDerivedFrom(Part));
+}
+
+/// Is it a lock, or a wrapper of one?  What is done to these locksets say.
+static bool holdsLock(QualType T, Callees &Known) {
+  T = T.getNonReferenceType();
+  T = T->isAnyPointerType() ? T->getPointeeType() : T;
+  const RecordDecl *R = T->getAsRecordDecl();
+  return Known.lockRowOf(T) >= 0 ||
+         (R && llvm::any_of(R->fields(), [&](const FieldDecl *F) {
+            return Known.lockRowOf(F->getType()) >= 0;
+          }));
+}
+
+/// Says that the callee works on a member of what a parameter leads to: what
+/// becomes of the whole by calls from its own functions is else not seen.
+void Body::partOf(uint32_t Row, int64_t Number, const Expr *Value,
+                  const Location &P) {
+  if (P.In != Location::Kind::Parameter || !P.Record || !Value ||
+      holdsLock(Value->getType(), Known))
+    return;
+  const Expr *Plain = Value->IgnoreParenCasts();
+  bool Follows = isPartOf(Plain->getType(), *P.Record); // a local pointer
+  if (const auto *U = dyn_cast<UnaryOperator>(Plain);
+      U && U->getOpcode() == UO_AddrOf)
+    Plain = U->getSubExpr()->IgnoreParens();
+  while (const auto *Element = dyn_cast<ArraySubscriptExpr>(Plain))
+    Plain = Element->getBase()->IgnoreParenCasts();
+  const auto *M = dyn_cast<MemberExpr>(Plain);
+  if (Follows || (M && isa<FieldDecl>(M->getMemberDecl())))
+    append(Out.Args,
+           {int64_t(Row), Number, int64_t(InMember), Unit.record(*P.Record),
+            P.Offset, P.Indexed ? P.Stride : int64_t(0)});
 }
 
 /// Says which arguments are numbers that the function itself was given, if all
@@ -289,6 +336,7 @@ void Body::plainCall(const FunctionDecl &F, bool Virtual, const Actual &A,
       Location This = At.receiver(A.Args[0]);
       receiver(Row, This);
       handedOn(Row, 0, This);
+      partOf(Row, 0, A.Args[I], This);
     } else {
       argument(Row, int64_t(I), A.Args[I]);
     }

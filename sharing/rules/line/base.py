@@ -45,7 +45,9 @@ class Context:
     elsewhere, ``perhaps_many`` those of threads of which nothing that was seen starts a second one, ``root_names`` what
     a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.  ``of_any`` is what may be said
     of records on the heap where one object stands for all of its type; None where each object is known.
-    ``at_one_time`` says of two members whether anything tells that one object is with several threads at one time.
+    ``own_line`` is the architecture's line where one of more bytes was asked for, as for lines that are fetched in
+    pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
+    at one time.
     """
 
     line_size: int
@@ -58,6 +60,7 @@ class Context:
     anybody: int = 0
     perhaps_many: int = 0
     of_any: Most | None = None
+    own_line: int = 0
     at_one_time: Callable[[Actor, Actor], bool] | None = None
 
 

@@ -144,6 +144,8 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     if not (hinted or updates) or not (array.count or own or (by_entry and in_loop)):
         # That there are several is not known, but where each thread uses its own.
         severity = severity.lowered(numbers.LESS)
+    if severity is Severity.HIGH and _are_lines(actor, array, ctx):
+        severity = Severity.MEDIUM
     anybodys = not hinted and bool(actor.mask(writers=True) & ctx.anybody)  # callers of a library choose the element
     if severity is Severity.HIGH and (not array.count or anybodys):
         severity = Severity.MEDIUM
@@ -156,6 +158,12 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     if not own and not by_threads(actor, ctx):
         severity = severity.lowered(numbers.TO_NOTE)
     return severity
+
+
+def _are_lines(actor: Actor, array: _Array, ctx: Context) -> bool:
+    """Is each on lines of its own, which are only fetched together with the next?  That costs less than sharing one."""
+    own = ctx.own_line
+    return bool(own) and array.stride % own == 0 and actor.owner_span[0] % own == 0
 
 
 def _entry_writes(actor: Actor, writers: tuple[Access, ...], ctx: Context) -> bool:
