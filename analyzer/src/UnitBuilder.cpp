@@ -179,6 +179,27 @@ void UnitBuilder::derives(const RecordDecl &Whole) {
     Derived.push_back(Index);
 }
 
+int64_t UnitBuilder::slotOf(std::string Name) {
+  auto [Slot, IsNew] = SlotOf.try_emplace(Name, int64_t(Slots.size()));
+  if (IsNew)
+    Slots.push_back(std::move(Name));
+  return Slot->second;
+}
+
+int64_t UnitBuilder::slot(const FieldDecl &Field) {
+  return slotOf("member " + Field.getParent()->getQualifiedNameAsString() +
+                "." + Field.getNameAsString());
+}
+
+int64_t UnitBuilder::slot(const CXXMethodDecl &First) {
+  return slotOf("virtual " + linkageName(First));
+}
+
+void UnitBuilder::keeps(int64_t Slot, int64_t Function, int64_t Argument) {
+  if (KeptOnce.insert({Slot, Function, Argument}).second)
+    Kept.insert(Kept.end(), {Slot, Function, Argument});
+}
+
 /// `function.name`, and a number for the second of a name, as clang does it.
 std::string UnitBuilder::staticLocalName(const VarDecl &D) {
   auto [Slot, IsNew] = StaticLocals.try_emplace(D.getCanonicalDecl());

@@ -21,7 +21,9 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,15 @@ public:
   /// one record from another.
   void derives(const clang::RecordDecl &Whole);
 
+  /// Index of a place where pointers to functions are kept: by the member, or
+  /// by the virtual function that others override.
+  int64_t slot(const clang::FieldDecl &Field);
+  int64_t slot(const clang::CXXMethodDecl &First);
+
+  /// A function is kept there, or (\p Argument) what is handed to it as that
+  /// argument; -1 for what is not known.
+  void keeps(int64_t Slot, int64_t Function, int64_t Argument = -1);
+
   /// What joins the variable or function across units; "" for none.
   llvm::StringRef identity(const clang::NamedDecl &D);
 
@@ -95,6 +106,9 @@ public:
   }
   /// Indexes of those that derive from their first member, as they were found.
   const std::vector<int64_t> &derived() const { return Derived; }
+  const std::vector<std::string> &slots() const { return Slots; }
+  /// Rows of slot, function and argument, each once.
+  const std::vector<int64_t> &kept() const { return Kept; }
   const std::vector<std::string> &files() const { return Files; }
   const std::vector<std::string> &notes() const { return Notes; }
   const std::string &unitPath() const { return UnitPath; }
@@ -125,6 +139,13 @@ private:
   std::vector<const clang::RecordDecl *> Records;
   llvm::DenseMap<const clang::Decl *, int64_t> RecordOf;
   std::vector<int64_t> Derived;
+
+  std::vector<std::string> Slots;
+  llvm::StringMap<int64_t> SlotOf;
+  std::vector<int64_t> Kept;
+  std::set<std::array<int64_t, 3>> KeptOnce;
+
+  int64_t slotOf(std::string Name);
 
   std::vector<std::string> Files;
   llvm::StringMap<int64_t> FileOfPath;

@@ -193,6 +193,8 @@ void FactsConsumer::HandleTranslationUnit(ASTContext &Context) {
   rawField(Out, "variables", Variables);
   rawField(Out, "functions", Functions);
   optional(Out, "derived", Unit.derived());
+  optional(Out, "slots", Unit.slots());
+  optional(Out, "kept", Unit.kept());
   optional(Out, "errors", T.Errors.take());
   optional(Out, "notes", Unit.notes());
   Out.objectEnd();

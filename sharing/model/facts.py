@@ -132,6 +132,7 @@ class Passed(IntEnum):
     MEMBER = 8  # the address of a member of what a parameter of the caller leads to; as of RECORD, beside PARAMETER
 
 
+THROUGH_SLOT = -2  # a callee from here down is a place where a pointer to a function is kept, the first one here
 ACCESS_COLUMNS = (
     "base",  # Base
     "id",
@@ -151,7 +152,7 @@ ACCESS_COLUMNS = (
     "lockset",  # index into FunctionFacts.locksets, -1 unknown
 )
 CALL_COLUMNS = (
-    "callee",  # index into UnitFacts.symbols, -1: through a pointer
+    "callee",  # index into UnitFacts.symbols, -1: through a pointer, -2 - n: one from UnitFacts.slots[n]
     "file",
     "line",
     "column",
@@ -188,6 +189,11 @@ ZERO_TEST_COLUMNS = (
     "is_zero",
     "first",  # orders of the blocks, from first to last, that run only then
     "last",
+)
+KEPT_COLUMNS = (
+    "slot",  # index into UnitFacts.slots
+    "function",  # index into UnitFacts.symbols: what is kept there; -1: something that is not seen
+    "argument",  # -1, or: what that function is handed as this argument (``this`` is 0 of methods) is kept there
 )
 BLOCK_COLUMNS = (
     "order",
@@ -374,7 +380,9 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
 
     ``errors`` are diagnostics that make it partial, as "file:line:column: text".  ``hash`` names its content.
     ``includes`` are all files read, by index, the unit itself first.  ``derived`` are records, by index, to which
-    pointers to their first member are cast: C's way to derive one from another.
+    pointers to their first member are cast: C's way to derive one from another.  ``slots`` are places where pointers to
+    functions are, equal in all units: "member RECORD.NAME", or "virtual SYMBOL" of the function that others override.
+    ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
     """
 
     path: str
@@ -391,6 +399,8 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
     variables: tuple[VariableFacts, ...]
     functions: tuple[tuple[str, msgspec.Raw], ...]
     derived: tuple[int, ...] = ()
+    slots: tuple[str, ...] = ()
+    kept: tuple[int, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -81,6 +81,7 @@ class FunctionFlag(IntFlag):
     FROM_CALLS = 64  # no symbol and no frame: begins where something is called or an address leads
     GO = 128  # made by Go's compiler: in the function table of its run-time
     ASIDE = 256  # gcc takes it to be seldom run: known by the place where that has it put it
+    VIRTUAL = 2048  # source only: virtual, and nothing else has its address but tables of virtual functions
     FOR_MODULES = 1024  # a kernel or module exports it to other modules (EXPORT_SYMBOL)
 
 

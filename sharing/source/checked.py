@@ -15,8 +15,10 @@ from sharing.model.facts import (
     ARG_COLUMNS,
     BLOCK_COLUMNS,
     CALL_COLUMNS,
+    KEPT_COLUMNS,
     LOCK_OP_COLUMNS,
     MOST,
+    THROUGH_SLOT,
     ZERO_TEST_COLUMNS,
     AccessFlag,
     Base,
@@ -53,7 +55,7 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
 # Columns that are indexes: into which table, and whether -1 (none, unknown) is one.
 INDEXES: dict[str, dict[str, str]] = {
     "accesses": {"record": "records", "file": "files", "lockset": "locksets"},
-    "calls": {"callee": "symbols", "file": "files", "lockset": "locksets"},
+    "calls": {"file": "files", "lockset": "locksets"},
     "args": {"call": "calls"},
     "lock_ops": {"lock": "locks", "file": "files", "lockset": "locksets"},
     "zero_tests": {"variable": "symbols"},
@@ -91,6 +93,7 @@ def check_unit(unit: UnitFacts) -> None:
         for name, wanted in (("file_hashes", len(unit.files)),):
             if len(getattr(unit, name)) not in (0, wanted):
                 raise _Wrong(f"{len(getattr(unit, name))} {name} of {wanted} files")
+        _kept(unit)
         for at in unit.derived:
             if not 0 <= at < len(unit.records):
                 raise _Wrong(f"derived record {at} of {len(unit.records)}")
@@ -153,6 +156,9 @@ def _function(function: FunctionFacts, unit: UnitFacts) -> None:
                 _tell(column, -1, sizes[into] - 1, f"{table}: {name}")
     _bases(function.accesses[0 :: len(ACCESS_COLUMNS)], function.accesses[1 :: len(ACCESS_COLUMNS)], sizes, "accesses")
     _passed(function, sizes)
+    callees = function.calls[:: len(CALL_COLUMNS)]
+    if callees and (min(callees) < THROUGH_SLOT - (len(unit.slots) - 1) or max(callees) >= sizes["symbols"]):
+        _tell(callees, THROUGH_SLOT - (len(unit.slots) - 1), sizes["symbols"] - 1, "calls: callee")
     for lock in function.locks:
         _index(lock.record, sizes["records"], "record of a lock")
         _bases((lock.base,), (lock.id,), sizes, "locks")
@@ -210,6 +216,17 @@ def _passed(function: FunctionFacts, sizes: dict[str, int]) -> None:
         limit = limits.get(kind)  # type: ignore[call-overload]
         if limit is not None and not -1 <= value < limit:
             raise _Wrong(f"args: row {row}: value {value} of {limit}")
+
+
+def _kept(unit: UnitFacts) -> None:
+    width = len(KEPT_COLUMNS)
+    if len(unit.kept) % width:
+        raise _Wrong("kept ends within a row")
+    _all(unit.kept[::width], len(unit.slots), "kept: slot")
+    for at, most in ((1, len(unit.symbols)), (2, MOST_PARAMETERS)):
+        column = unit.kept[at::width]
+        if column and (min(column) < -1 or max(column) >= most):
+            _tell(column, -1, most - 1, f"kept: {KEPT_COLUMNS[at]}")
 
 
 def _variable(variable: VariableFacts, unit: UnitFacts) -> None:

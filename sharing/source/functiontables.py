@@ -43,9 +43,11 @@ from sharing.model.image import (
     FunctionFlag,
     Origins,
     SiteFlag,
+    SlotKind,
     Table,
 )
 from sharing.source.addressing import AddressSpace
+from sharing.source.calledslots import CalledSlots
 from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, ranked
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.program import Defined, Program
@@ -80,6 +82,7 @@ class Code:
     calls: Table
     args: Table
     params: Table
+    kept: Table
     zero_ranges: Table
     blocks: Table
     origins: Origins
@@ -114,6 +117,7 @@ class _Lookup:
     records: _AddressTable
     functions: _AddressTable
     elements: _AddressTable
+    slots: CalledSlots
 
     def units(self, rows: FactRows) -> Ints:
         """The unit of each row."""
@@ -150,8 +154,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         return imports.setdefault(name, IMPORT_BASE + 16 * len(imports))
 
     at = {d.facts.identity: int(a) for d, a in zip(defined, address.tolist(), strict=True)}
-    used = set(unit.tolist())
-    tables = [u if i in used else _NO_UNIT for i, u in enumerate(program.units)]
+    tables = _tables(program, set(unit.tolist()))
     variables = _AddressTable([[space.variables.get(s, 0) for s in u.symbols] for u in tables])
     objects = {*program.variables, *program.declared}
 
@@ -166,7 +169,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     ips, place_of = ranked([accesses, calls, ops], starts, address)
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
-    lookup = _Lookup(unit, variables, records, functions, _elements(program, tables))
+    lookup = _Lookup(unit, variables, records, functions, _elements(program, tables), CalledSlots(program))
     sites, params = _sites(accesses, ips[0], lookup, _own(accesses, defined, numbered_functions(program, knowledge)))
     locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking, _changing_atomics(params, address))
@@ -182,6 +185,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         calls=_by_ip(every_call),
         args=_by_ip(every_arg),
         params=_by_ip(params),
+        kept=lookup.slots.kept(callee, {d.facts.identity: row for row, d in enumerate(defined)}),
         zero_ranges=_zero_ranges(FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
         blocks=_blocks(facts),
         origins=origins,
@@ -190,6 +194,11 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
         ),
     )
+
+
+def _tables(program: Program, used: set[int]) -> list[Any]:
+    """The units with those left empty that no function comes from."""
+    return [u if i in used else _NO_UNIT for i, u in enumerate(program.units)]
 
 
 def _locking(functions: dict[str, int], knowledge: Knowledge) -> list[int]:
@@ -249,6 +258,8 @@ def _functions(
             value |= FunctionFlag.COLD
         if a in taken or f.bits & FunctionBits.VIRTUAL:  # its address is in a table that source does not show
             value |= FunctionFlag.ADDRESS_TAKEN
+        if f.bits & FunctionBits.VIRTUAL and a not in taken:
+            value |= FunctionFlag.VIRTUAL
         flags.append(int(value))
     table["flags"] = flags
     return table
@@ -358,6 +369,9 @@ def _calls(
     table = np.zeros(len(calls), CALL_DTYPE)
     _common(table, calls, ip, slice(None))
     table["callee"] = lookup.functions.find(lookup.units(calls), calls["callee"])
+    if len(calls):
+        table["where"] = lookup.slots.of(lookup.units(calls), calls["callee"])
+        table["slot"] = np.where(table["where"] > 0, int(SlotKind.RECORD), int(SlotKind.UNKNOWN))
     row = calls.first[args.function] + args["call"] if len(args) else args.function
     good = (args["call"] >= 0) & (row < calls.first[args.function + 1]) if len(args) else row.astype(bool)
     row = np.where(good, row, 0)

@@ -59,6 +59,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         calls=built.calls,
         args=built.args,
         params=built.params,
+        kept=built.kept,
         zero_ranges=built.zero_ranges,
         blocks=built.blocks,
         types=types.table(),

@@ -22,7 +22,7 @@ from sharing.static.edges import edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.librarycode import library_code
-from sharing.static.phases import OrderedCalls, Phases, find_phases
+from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from sharing.static.reach import MAX_ROOTS, pointed, reach
 from sharing.static.roots import LIBRARIES, LookElsewhere, ThreadStructure, flagged, thread_structure
@@ -137,6 +137,7 @@ def build(
     by_thread = None
     if threads.threaded:
         roots = entries[:MAX_ROOTS]
+        kept = kept.while_threads_run(lambda rows: phases.sequential(rows["function"], program_point(image, rows)))
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
     if by_thread is not None and stretches.parted:
         by_thread = by_thread.of_parts(stretches.source, stretches.parted)

@@ -341,8 +341,9 @@ def threads(
     ``entries`` are (function, is it a task): one that is run again and again, whose loops are nobody's life.
 
     Where a thread's loop calls through a pointer, it calls those functions one after another that are kept at the place
-    of the pointer or, where nothing tells, that are handed over, if they are few.  What it calls so outside of loops,
-    as a method of the object that it was handed, it runs once.  An entry of -1 is a thread of
+    of the pointer or, where nothing tells, that are handed over, if they are few; so does what the loop calls each time
+    around, where the place tells.  What it calls so outside of loops, as a method of the object that it was handed, it
+    runs once.  An entry of -1 is a thread of
     somebody else, who calls all of ``entered`` alike: nothing tells what the callers of a library do more often.  Of
     their instructions ``callers_share`` are the library's.
     """
@@ -359,13 +360,14 @@ def threads(
     for row, (entry, is_task) in enumerate(entries):
         if entry >= 0 and not is_task:
             once[row] = once_of(calls, np.array([entry]), made)
-    made_by = pointers.targets(np.logical_or.reduce(once, axis=0))
+        if entry >= 0:
+            near[row] = _near(calls, each, inlined, once[row])
+    made_by = pointers.targets(np.logical_or.reduce(once, axis=0) | np.logical_or.reduce(near, axis=0))
     targets = (*made_by.targets, np.flatnonzero(few))  # the last is of the calls of which nothing is known
     for row, (entry, _) in enumerate(entries):
         base = np.zeros(n)
         if entry >= 0:
             base[entry] = 1.0
-            near[row] = _near(calls, each, inlined, once[row])
             share[row] = _share(calls, inlined, once[row], near[row])
         elif entered.any():
             base[entered] = 1.0 / np.count_nonzero(entered)
@@ -376,6 +378,9 @@ def threads(
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         often = (runs * once[row])[made_by.function] * made_by.times
         taken = numbers.STEADY * spread(calls, _tasks(made_by, targets, often * made_by.looped, n))
+        # What helpers of the loop call so, where that is known: a pool's worker has a function that runs one task.
+        helped = (runs * near[row])[made_by.function] * made_by.times * (made_by.group >= 0)
+        taken += spread(calls, _tasks(made_by, targets, helped, n))
         begun = _tasks(made_by, targets, often * ~made_by.looped, n)
         handed[row] = once_of(calls, np.flatnonzero(begun), made) & ~once[row] & (taken == 0)
         lives = spread(calls, begun, handed[row])

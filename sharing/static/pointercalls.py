@@ -9,6 +9,7 @@ record is called there more likely than others, and others may be called there a
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.model.arrays import among, union
-from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
 from sharing.static.executions import each_time, in_loop, times
@@ -73,11 +74,20 @@ class KeptFunctions:
         self._address = args["kind"] == ArgKind.ADDRESS
         self._whole = (args["kind"] == ArgKind.PARAM) & (args["value"] == 0)
         self._words = _Words(image)
+        self._sequential: Callable[[Table], npt.NDArray[np.bool_]] | None = None
+
+    def while_threads_run(self, sequential: Callable[[Table], npt.NDArray[np.bool_]]) -> KeptFunctions:
+        """The same without the calls that are made while no other thread runs."""
+        made = copy.copy(self)
+        made._sequential = sequential
+        return made
 
     def calls(self) -> tuple[Table, Ints]:
         """Calls through pointers of this image's functions, and the slot of each as a number, 0 where unknown."""
         calls = self._image.calls
         chosen = calls[(calls["callee"] == 0) & (calls["function"] >= 0)]
+        if self._sequential is not None:
+            chosen = chosen[~self._sequential(chosen)]
         return chosen, _slots(chosen["slot"], chosen["where"], chosen["function"])
 
     def at(self, slots: Iterable[int]) -> dict[int, set[int]]:
@@ -119,6 +129,7 @@ class KeptFunctions:
         Whoever calls such a function through the table may ask before whether it is the one that is expected.
         """
         image, (row, behind) = self._image, self._words.virtual
+        of_source, places_there = self._of_source()
         calls, slots = self.calls()
         tables = kind_of(slots) == SlotKind.RECORD
         made = np.unique(_pairs(calls["function"][tables], place_of(slots[tables])))
@@ -133,7 +144,15 @@ class KeptFunctions:
             places = behind[row == function]
             if not among(_pairs(np.full(len(places), caller), places), made).any():
                 alone &= row != function
-        return row[alone], behind[alone]
+        return np.append(row[alone], of_source), np.append(behind[alone], places_there)
+
+    def _of_source(self) -> tuple[Ints, Ints]:
+        """The same by what source says of the functions themselves."""
+        kept = self._image.kept[(self._image.kept["slot"] == SlotKind.RECORD) & (self._image.kept["value"] != 0)]
+        row = function_at(self._image, kept["value"])
+        flags = self._image.functions["flags"][row] if len(row) else np.zeros(0, np.int64)
+        chosen = (row >= 0) & (flags & FunctionFlag.VIRTUAL != 0)
+        return row[chosen], kept["where"][chosen].astype(np.int64)
 
     def own_first(self, rows: Iterable[int]) -> Ints:
         """The program's own of these functions, or all where it has none there."""

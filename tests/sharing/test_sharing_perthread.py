@@ -297,6 +297,18 @@ def test_of_many_functions_a_loop_calls_those_that_are_kept_where_it_has_its_poi
     assert estimate(b, "other") >= busy_rate() > estimate(b, "seldom") > 0
 
 
+@pytest.mark.parametrize(("where", "busy"), [(8, True), (16, False)])
+def test_what_a_helper_of_the_loop_calls_through_a_known_place_is_the_threads_work(where: int, busy: bool) -> None:
+    b = program()
+    b.function("worker").rmw("word", loop=1).call("run_one", loop=1)
+    b.function("run_one").rmw("count").call(None, slot=(SlotKind.RECORD, 8))
+    b.function("make").keep("task", SlotKind.RECORD, where)
+    b.function("task", flags=FunctionFlag.ADDRESS_TAKEN).rmw("other")
+    for number in range(40):
+        b.function(f"handler{number}", flags=FunctionFlag.ADDRESS_TAKEN).rmw("seldom")
+    assert (estimate(b, "other") >= busy_rate()) is busy
+
+
 def boxed(methods: int, rarity: int = 0) -> Builder:
     """A thread that calls the method of what it was handed, one of so many, which counts ``other`` in a loop."""
     b = program()

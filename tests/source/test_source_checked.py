@@ -40,7 +40,15 @@ def sound() -> dict[str, Any]:
     walked = through("load", "node#16", 8, size=8)
     unit.function("worker", lock("lock", loop=1), held, walked, lock("lock", "unlock", loop=1))
     unit.function("main", call("pthread_create", (3, 0), (3, 0), (4, "worker"), loop=1))
-    return {**json.loads(msgspec.json.encode(unit.build())), "derived": [0]}
+    document: dict[str, Any] = json.loads(msgspec.json.encode(unit.build()))
+    calls = document["functions"][1][1]["calls"]
+    calls += [-2, *calls[1:]]  # through the first of the slots
+    return {
+        **document,
+        "derived": [0],
+        "slots": ["member node.next"],
+        "kept": [0, document["symbols"].index("worker"), -1],
+    }
 
 
 def numbers(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -98,6 +106,10 @@ def test_sound_facts_are_judged() -> None:
         (("variables", 2, "size"), -1, r"offset 0x\w+: not a line of facts: .*>= 0 - at `\$.variables\[2\].size`"),
         (("variables", 0, "size"), 1 << 62, r"<= 140737488355328 - at `\$.variables\[0\].size`"),
         (("derived", 0), 9, r"derived record 9 of 1"),
+        (("kept", 0), 1, r"kept: slot: row 0: 1 is not in 0\.\.0"),
+        (("kept", 1), 1000, r"kept: function: row 0: 1000"),
+        (("kept", 2), -2, r"kept: argument: row 0: -2"),
+        (("functions", 1, 1, "calls", 0), -3, r"calls: callee: row 0: -3"),
         (("functions", 0, 1, "file"), 7, r"function 'worker': file: 7 of 1"),
         (("functions", 0, 1, "accesses", 2), 99, r"accesses: record: row 0: 99 is not in -1\.\.0"),
         (("functions", 0, 1, "accesses", 5), 77, r"accesses: kind: row 0: 77"),

@@ -120,6 +120,7 @@ private:
   void destroyed(const clang::CXXDestructorDecl *D, const void *Object,
                  clang::SourceLocation Where);
   void cleanup(const clang::FunctionDecl &F, const clang::VarDecl &V);
+  const clang::FieldDecl *loadedFrom(const clang::Expr *Callee) const;
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);

@@ -66,6 +66,14 @@ bool onlyReads(const CXXMethodDecl &M) {
 
 bool releases(LockEffect E) { return E == LockEffect::Unlock; }
 
+/// The one that is overridden first: calls through the table are told by it.
+const CXXMethodDecl &firstVirtual(const CXXMethodDecl &M) {
+  const CXXMethodDecl *At = &M;
+  while (At->size_overridden_methods())
+    At = *At->begin_overridden_methods();
+  return *At->getCanonicalDecl();
+}
+
 const CXXRecordDecl *lambdaOf(const Expr *E) {
   const CXXRecordDecl *R = E->IgnoreImplicit()
                                ->getType()
@@ -80,11 +88,35 @@ uint32_t Body::callRow(const FunctionDecl *F, bool Virtual,
                        SourceLocation Where) {
   uint32_t Number = uint32_t(Out.Calls.size() / CallColumns);
   Events.push_back({Here.Block, Row::Call, Number, Critical});
-  Out.Calls.push_back(F && !Virtual ? Unit.symbol(*F) : -1);
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
+  if (Virtual && Method && !isa<CXXDestructorDecl>(Method))
+    Out.Calls.push_back(-2 - Unit.slot(firstVirtual(*Method)));
+  else
+    Out.Calls.push_back(F && !Virtual ? Unit.symbol(*F) : -1);
   position(Out.Calls, Where);
   append(Out.Calls, {int64_t(Here.Shape.LoopDepth), int64_t(Here.Shape.Rarity),
                      int64_t(Here.Shape.Order), int64_t(0)});
   return Number;
+}
+
+/// The member that a pointer to a function was loaded from, or null: as it
+/// stands, or by way of a local that is nothing else.
+const FieldDecl *Body::loadedFrom(const Expr *Callee) const {
+  const Expr *E = Callee->IgnoreParenCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_Deref)
+    E = U->getSubExpr()->IgnoreParenCasts();
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    auto Found = V ? Seen.Locals.find(V) : Seen.Locals.end();
+    if (!V || isa<ParmVarDecl>(V) || Found == Seen.Locals.end() ||
+        Found->second.escapes() || Found->second.Values.size() != 1)
+      return nullptr;
+    E = Found->second.Values.front()->IgnoreParenCasts();
+  }
+  const auto *M = dyn_cast<MemberExpr>(E);
+  const auto *Field = M ? dyn_cast<FieldDecl>(M->getMemberDecl()) : nullptr;
+  return Field && Field->getType()->isFunctionPointerType() ? Field : nullptr;
 }
 
 void Body::receiver(uint32_t Row, const Location &P) {
@@ -239,6 +271,8 @@ void Body::call(const CallExpr &C) {
     return atomic(*Use, C);
   if (!F) {
     uint32_t Row = callRow(nullptr, true, Where);
+    if (const FieldDecl *Field = loadedFrom(C.getCallee()))
+      Out.Calls[Row * CallColumns] = -2 - Unit.slot(*Field);
     for (unsigned I = 0; I < C.getNumArgs(); ++I)
       argument(Row, I, C.getArg(I));
     return;

@@ -95,9 +95,13 @@ private:
   std::vector<Entry> Entries;
   llvm::DenseMap<const FunctionDecl *, size_t> EntryOf;
   std::vector<FunctionFacts> Facts;
+  /// As of Scan::Functions, in the order in which they were found.
+  std::vector<std::pair<const FieldDecl *, const Expr *>> KeptMembers;
 
   void scan(Bodies &Found);
   void keep(const Scan &Seen);
+  void keepVirtual(const CXXMethodDecl &M, int64_t Function);
+  void keepMember(const FieldDecl &Field, const Expr &Value);
   void readBottomUp(size_t Root);
   void read(Entry &E);
   void readRegions(const Scan &Seen, const FunctionDecl &Parent,
@@ -117,8 +121,52 @@ void Collector::place(FunctionFacts &Out, SourceLocation Where) {
 
 /// Functions that members are given anywhere may be what others find there.
 void Collector::keep(const Scan &Seen) {
-  for (const auto &[Field, Value] : Seen.Functions)
+  for (const auto &[Field, Value] : Seen.Functions) {
     Known.members()[Field].push_back(Value);
+    KeptMembers.emplace_back(Field, Value);
+  }
+}
+
+/// Whoever calls what it overrides may call it.
+void Collector::keepVirtual(const CXXMethodDecl &M, int64_t Function) {
+  if (!M.size_overridden_methods())
+    Unit.keeps(Unit.slot(*M.getCanonicalDecl()), Function);
+  for (const CXXMethodDecl *Base : M.overridden_methods())
+    keepVirtual(*Base, Function);
+}
+
+/// What a member is given: a function, what a function is handed as an
+/// argument, or what is not seen, unless that is another object's same member.
+void Collector::keepMember(const FieldDecl &Field, const Expr &Value) {
+  const Expr *E = Value.IgnoreParenCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && (U->getOpcode() == UO_AddrOf || U->getOpcode() == UO_Plus))
+    E = U->getSubExpr()->IgnoreParenCasts();
+  if (const auto *Full = dyn_cast<FullExpr>(E))
+    E = Full->getSubExpr()->IgnoreParenCasts();
+  if (isa<ImplicitValueInitExpr>(E) ||
+      Value.isNullPointerConstant(Unit.context(),
+                                  Expr::NPC_ValueDependentIsNotNull))
+    return;
+  const auto *M = dyn_cast<MemberExpr>(E);
+  if (M && M->getMemberDecl() == &Field)
+    return;
+  int64_t Slot = Unit.slot(Field);
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *Convert = dyn_cast<CXXMemberCallExpr>(E);
+  const CXXMethodDecl *To = Convert ? Convert->getMethodDecl() : nullptr;
+  if (const auto *F = Ref ? dyn_cast<FunctionDecl>(Ref->getDecl()) : nullptr)
+    return Unit.keeps(Slot, Unit.symbol(*F));
+  if (To && isa<CXXConversionDecl>(To) && To->getParent()->isLambda())
+    return Unit.keeps(Slot,
+                      Unit.symbol(*To->getParent()->getLambdaCallOperator()));
+  const auto *P = Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;
+  const auto *F = P ? dyn_cast<FunctionDecl>(P->getDeclContext()) : nullptr;
+  if (!F)
+    return Unit.keeps(Slot, -1);
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  Unit.keeps(Slot, Unit.symbol(*F),
+             P->getFunctionScopeIndex() + (Method && Method->isInstance()));
 }
 
 /// Finds bodies in bodies (lambdas, local classes) until there are no more.
@@ -191,6 +239,9 @@ void Collector::read(Entry &E) {
   Out.Name = Unit.readableName(F);
   Out.Bits = bitsOf(F, Unit.context());
   place(Out, F.getLocation());
+  const auto *Method = dyn_cast<CXXMethodDecl>(&F);
+  if (Method && Method->isVirtual() && !isa<CXXDestructorDecl>(Method))
+    keepVirtual(*Method, Unit.symbol(F));
   readInto(Out, F, F.getBody(), *E.Seen, &F);
   Out.Promises = promisedBy(F, Unit.context(), Known.elements());
   readRegions(*E.Seen, F, Out);
@@ -278,6 +329,8 @@ std::vector<FunctionFacts> Collector::run(const TranslationUnitDecl &Root) {
       Found.add(Lambda);
   }
   scan(Found);
+  for (const auto &[Field, Value] : KeptMembers)
+    keepMember(*Field, *Value);
   for (size_t I = 0; I < Entries.size(); ++I)
     readBottomUp(I);
   for (const VarDecl *V : Found.Initialised)
