@@ -24,8 +24,11 @@ _RUST_THREAD = re.compile(
     r"|<(?:std::thread::\w+|<std::thread::(?:\w+::)?Builder>)::spawn_unchecked_?(?:::)?<"
     r"(?=.* as core::ops::function::FnOnce<)"
 )
-# libstdc++'s body of a std::thread, up to the type of what it calls.
-_THREAD = re.compile(r"std::thread::_State_impl<std::thread::_Invoker<std::tuple<(?=.*::_M_run$)")
+# libstdc++'s body of a std::thread, or of what std::async starts, up to the type of what it calls.
+_THREAD = re.compile(
+    r"std::(?:thread::_State_impl|__future_base::_Async_state_impl)<std::thread::_Invoker<std::tuple<(?=.*::_M_run$)"
+    r"|std::_Function_handler<.*std::__future_base::_Task_setter<.*std::thread::_Invoker<std::tuple<(?=.*::_M_invoke$)"
+)
 # What a lock without a symbol is called: its place, and the kind by the calls that take it.
 _PLACE_AND_KIND = re.compile(r"\+0x[0-9a-f]+ \([^()]+\)$")
 

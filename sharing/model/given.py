@@ -14,4 +14,5 @@ class Given(msgspec.Struct, frozen=True):
     data: int  # an address, or as the target of a site behind a pointer; 0 none, or not always the same
     caller: int = 0  # address of the closure's function, which calls it
     alone: bool = False  # of all threads that the call starts one alone runs it
+    is_whole: bool = False  # ``caller`` does nothing else, whoever makes such a closure
     stride: int = 0  # bytes between elements of an array, of which each thread is handed another; 0 one object

@@ -35,7 +35,7 @@ from sharing.model.image import (
 )
 from sharing.model.threadwords import is_own_word
 from sharing.static import numbers
-from sharing.static.callees import function_at
+from sharing.static.callees import calls_of, function_at
 
 _OFFSETS = (1 << HELD_OFFSET_BITS) - 1
 _HOLDERS = (1 << HELD_ADDRESS_BITS) - 1
@@ -43,6 +43,7 @@ _WORD = (1 << WORD_NUMBER_BITS + WORD_ARG_BITS) - 1
 _ADDRESSES = (1 << 64) - 1
 _STEPS = 64  # what stands in a word, and above so many bits the bytes to what stands there in the next round of a loop
 
+MAX_CLOSURE_WORDS = 16  # that are looked at of what a thread calls: few closures hold more
 MAX_HANDED_ON = 4  # calls by which what a closure is made of is handed on: libraries have no more
 
 Words = dict[int, set[int]]  # by bytes into an object what is stored there
@@ -55,7 +56,7 @@ class _Started(msgspec.Struct, frozen=True):
     maker: int  # row of the function that makes the object
     ip: int
     words: dict[int, int]  # by bytes into it: what, as of ``Given``, and its step
-    several: tuple[int, ...] = ()  # what else is stored there, of which callers of the maker hand over several
+    stored: dict[int, int]  # the same before it is asked what callers of the maker hand over
 
 
 def with_start_objects(image: Image) -> Image:
@@ -167,8 +168,8 @@ def _started(image: Image) -> list[_Started]:
         entry = _method(image, words.get(0, set()), methods)
         if entry >= 0:
             told = {at: value for at, values in words.items() if (value := one_of(image, values)) and at}
-            several = tuple(next(iter(values)) for at, values in words.items() if at not in told and len(values) == 1)
-            found.append(_Started(entry, makers[ip], ip, told, several))
+            raw = {at: next(iter(values)) for at, values in words.items() if len(values) == 1 and at}
+            found.append(_Started(entry, makers[ip], ip, told, raw))
     return found
 
 
@@ -228,32 +229,64 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
 
 def _passed(image: Image, holder: int, rounds: int) -> int:
     """What is in the word of an argument, where all callers hand over the same; 0 unknown."""
-    row, number = function_of(holder), number_of(holder)
-    word = holder & WHOLE_ARGUMENT
-    ips = image.calls["ip"][image.calls["callee"] == image.functions["address"][row]]
-    passed, args = np.concatenate([image.behind.passed, image.behind.stepped]), image.args
+    row = function_of(holder)
     told: set[int] = set()
-    for ip in ips.tolist():
-        mine = passed[passed["ip"] == ip]
-        mine = mine[_word(mine["variable"]) == number << WORD_NUMBER_BITS | word]
-        here = [what + (step << _STEPS) for what, step in mine[["what", "step"]].tolist()]
-        if not here and rounds:
-            own = args[(args["ip"] == ip) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM)]
-            own = own[(own["value"] >= 0) & (own["value"] % image.arch.pointer_size == 0) & (own["function"] != row)]
-            for at, function, source in zip(
-                *(own[name].tolist() for name in ("value", "function", "source")), strict=True
-            ):
-                outer = argument_holder(function, source) & ~WHOLE_ARGUMENT
-                here.append(_passed(image, outer + word + at // image.arch.pointer_size, rounds - 1))
-        told.update(here if here else [0])
+    for ip in image.calls["ip"][image.calls["callee"] == image.functions["address"][row]].tolist():
+        told.update(_words_at(image, holder, ip, rounds) or [0])
     result = told.pop() if len(told) == 1 else 0
     return 0 if result & int(HELD) and result >> HELD_OFFSET_BITS & WORD_HOLDER and not _is_whole(result) else result
+
+
+def _words_at(image: Image, holder: int, ip: int, rounds: int) -> list[int]:
+    """What is in the word of an argument where the function is called from there; none unknown."""
+    row, number = function_of(holder), number_of(holder)
+    word = holder & WHOLE_ARGUMENT
+    mine = [rows[rows["ip"] == np.uint64(ip)] for rows in (image.behind.passed, image.behind.stepped)]
+    passed = np.concatenate(mine)
+    passed = passed[_word(passed["variable"]) == number << WORD_NUMBER_BITS | word]
+    here = [what + (step << _STEPS) for what, step in passed[["what", "step"]].tolist()]
+    if here or not rounds:
+        return here
+    args = image.args
+    own = args[(args["ip"] == np.uint64(ip)) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM)]
+    own = own[(own["value"] >= 0) & (own["value"] % image.arch.pointer_size == 0) & (own["function"] != row)]
+    for at, function, source in own[["value", "function", "source"]].tolist():
+        outer = argument_holder(function, source) & ~WHOLE_ARGUMENT
+        here.append(_passed(image, outer + word + at // image.arch.pointer_size, rounds - 1))
+    return here
 
 
 def _word(places: Table) -> npt.NDArray[np.uint64]:
     """Which argument these words are behind, and their numbers."""
     found: npt.NDArray[np.uint64] = places.astype(np.uint64) >> np.uint64(HELD_OFFSET_BITS) & np.uint64(_WORD)
     return found
+
+
+def word_at_call(image: Image, row: int, number: int, ip: int) -> int:
+    """What is in the first word of what an argument of a function points to, where it is called from there; 0
+    unknown."""
+    here = _words_at(image, argument_holder(row, number) & ~WHOLE_ARGUMENT, ip, 0)
+    return one_of(image, set(here)) if here else 0
+
+
+def closure_words(image: Image, row: int, number: int, ip: int) -> dict[int, int]:
+    """The same of all words of an object, by bytes into it."""
+    found = {}
+    for word in range(MAX_CLOSURE_WORDS):
+        here = set(_words_at(image, argument_holder(row, number) & ~WHOLE_ARGUMENT | word, ip, 0))
+        if what := one_of(image, here) if here else 0:
+            found[word * image.arch.pointer_size] = what
+    return found
+
+
+def with_closure_words(image: Image, closures: Iterable[tuple[int, int, dict[int, int]]]) -> Image:
+    """The image with what functions do behind words of the objects that they are handed first: (call, address of the
+    function, words by bytes into the object)."""
+    found = []
+    for ip, entry, words in closures:
+        row = int(function_at(image, np.array([entry], np.uint64))[0])
+        found.append(_Started(row, -1, ip, words, words))
+    return with_words(image, _known_words(image, found)) if found else image
 
 
 def _is_whole(value: int) -> bool:
@@ -312,39 +345,41 @@ def _placed(rows: Table, field: str, known: dict[int, int]) -> tuple[Table, npt.
     return rows, np.array([step_of(what) for what in whats], np.int64)
 
 
-def _given(image: Image, found: list[_Started]) -> list[Given]:
+def _given(image: Image, found: list[_Started]) -> tuple[Given, ...]:
     """The functions that closures call through a pointer, and what they hand to them: words of the closure, and to
     methods the one object besides."""
     calls = image.calls
     indirect = set(calls["function"][calls["callee"] == 0].tolist())
     given: list[tuple[int, int, int, int, int]] = []
     for one in found:
-        data = {at: what for at, what in one.words.items() if what & int(HELD) or not _is_code(image, what)}
+        data = {at: what for at, what in one.words.items() if what & int(HELD) or not is_code(image, what)}
         functions = {what for at, what in one.words.items() if at not in data}
         if one.entry not in indirect:
             continue
         caller = int(image.functions["address"][one.entry])
-        handed = _handed_on(image, one)
-        first = {what for at, what in data.items() if at not in handed.values() or at == handed.get(0)}
-        handed.pop(0, None)
-        object_ = first.pop() if len(first) == 1 else 0
         if len(functions) == 1:
-            function = functions.pop()
-            given.append((one.ip, function, 0, object_, caller))
+            function, handed = functions.pop(), _handed_on(image, one)
+            first = {what for at, what in data.items() if at not in handed.values() or at == handed.get(0)}
+            handed.pop(0, None)
+            given.append((one.ip, function, 0, first.pop() if len(first) == 1 else 0, caller))
             given += [(one.ip, function, arg, data[at], caller) for arg, at in handed.items() if at in data]
         elif not functions:
-            whats = (*one.words.values(), *one.several)
-            known = [starts for what in whats if (starts := functions_handed(image, what))]
-            given += [(ip, function, 0, object_, caller) for ip, function in known[0]] if len(known) == 1 else []
-    objects: dict[tuple[int, int], set[int]] = defaultdict(set)
-    for _, function, arg, what, _ in given:
-        objects[function, arg].add(what)
-    one_each = {key for key, whats in objects.items() if len(whats) == 1}
-    return [
-        Given(ip, function, arg, told & _ADDRESSES, by, stride=step_of(told))
-        for ip, function, arg, what, by in dict.fromkeys(given)
-        for told in [what if (function, arg) in one_each else 0]
-    ]
+            given += _given_by_callers(image, one)
+    return of_one_object(
+        Given(ip, function, arg, told & _ADDRESSES, by, stride=step_of(told)) for ip, function, arg, told, by in given
+    )
+
+
+def of_one_object(given: Iterable[Given]) -> tuple[Given, ...]:
+    """The same, without what an argument of a function leads to where that is not always one object."""
+    every = list(dict.fromkeys(given))
+    objects: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
+    for one in every:
+        objects[one.entry, one.parameter].add((one.data, one.stride))
+    return tuple(
+        one if len(objects[one.entry, one.parameter]) == 1 else msgspec.structs.replace(one, data=0, stride=0)
+        for one in every
+    )
 
 
 def _handed_on(image: Image, one: _Started) -> dict[int, int]:
@@ -355,6 +390,46 @@ def _handed_on(image: Image, one: _Started) -> dict[int, int]:
     for arg, value in mine[["arg", "value"]].tolist():
         words[arg].add(word_behind(image, value, one.entry, 0))
     return {arg: at.pop() for arg, at in words.items() if len(at) == 1}
+
+
+def _given_by_callers(image: Image, one: _Started) -> list[tuple[int, int, int, int, int]]:
+    """As ``given`` of ``_given``, where each caller of the maker hands over the function and what that is to get."""
+    handed = _handed_on(image, one)
+    caller = int(image.functions["address"][one.entry])
+    given = []
+    for ip in image.calls["ip"][calls_of(image, int(image.functions["address"][one.maker]))].tolist():
+        here = {at: told for at, what in one.stored.items() if (told := value_at_call(image, what, ip))}
+        functions = [at for at, what in here.items() if not what & int(HELD) and is_code(image, what)]
+        if len(functions) != 1:
+            return []
+        function = here.pop(functions[0])
+        data = {arg: here[at] for arg, at in handed.items() if at in here}
+        rest = [at for at in here if at not in handed.values()]
+        if len(rest) == 1 and 0 not in data:  # a method's object is moved on the way
+            data[0] = here[rest[0]]
+        given += [(ip, function, arg, what, caller) for arg, what in {0: 0, **data}.items()]
+    return given
+
+
+def value_at_call(image: Image, value: int, ip: int) -> int:
+    """What a word that the maker of an object stored leads to, where it was called from there; 0 unknown."""
+    holder = holder_of(value)
+    if not value & int(HELD) or not holder & WORD_HOLDER or is_frame(holder):
+        return value
+    if not is_argument(holder):
+        here = set() if value & _OFFSETS else set(_words_at(image, holder, ip, MAX_HANDED_ON))
+        return one_of(image, here) if len(here) == 1 else 0
+    told: set[int] = set()
+    for rows in (image.args, image.behind.args):
+        mine = rows[(rows["ip"] == np.uint64(ip)) & (rows["arg"] == number_of(holder))]
+        mine = mine[mine["callee"] == image.functions["address"][function_of(holder)]]
+        for what, function, kind, source in mine[["value", "function", "kind", "source"]].tolist():
+            if kind == ArgKind.PARAM and what >= 0:
+                told.add(int(HELD) | argument_holder(function, source) << HELD_OFFSET_BITS | what)
+            else:
+                told.add(what + (source << _STEPS) if kind == ArgKind.ADDRESS else 0)
+    base = one_of(image, told) if len(told) == 1 else 0
+    return base + (value & _OFFSETS) if base else 0
 
 
 def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
@@ -376,9 +451,9 @@ def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
         passed = passed[_word(passed["variable"]) == holder & _WORD]
         found = list(zip(passed["ip"].tolist(), passed["what"].tolist(), strict=True))
     every = np.count_nonzero(image.calls["callee"] == callee) == len({ip for ip, _ in found}) == len(found)
-    return found if every and all(_is_code(image, function) for _, function in found) else []
+    return found if every and all(is_code(image, function) for _, function in found) else []
 
 
-def _is_code(image: Image, address: int) -> bool:
+def is_code(image: Image, address: int) -> bool:
     address &= _ADDRESSES
     return int(function_at(image, np.array([address], np.uint64))[0]) >= 0

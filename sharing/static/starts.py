@@ -56,7 +56,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     callees = union(args["callee"], image.calls["callee"][go | _creating(image, knowledge)])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many, waits = _asked(image, knowledge, callees)
-    pointed, in_loop = _Pointed(image), _in_loop(args)
+    pointed, in_loop, by_chance = _Pointed(image), _in_loop(args), _left_in_registers(image, knowledge)
     looped = _in_loop(image.calls)
     often, through_pointers = _called_often(image, looped, mains), calls_pointers(image)
     found: dict[int, list[bool]] = {}
@@ -66,15 +66,16 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
 
     def start(row: int, starter: int, ip: int, *, several: bool) -> None:
         """This function runs on a thread of its own, which that one starts."""
-        found.setdefault(row, []).append(several or (bool(often[starter]) and not behind_its_mark(image, ip, row)))
-        places.setdefault(row, []).append(ip)
+        if _without_known(image, [row]):
+            often_so = bool(often[starter]) and not behind_its_mark(image, ip, row)
+            _note(found, places, row, ip, several=several or often_so)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed_on(image, starter, callees))
             starters[int(image.functions["address"][starter])] = row
 
     def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:
         row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
-        if row >= 0:
+        if row >= 0 and (int(args["callee"][at]), int(args["function"][at]), row) not in by_chance:
             start(row, int(args[at]["function"]), int(args[at]["ip"]), several=several or bool(in_loop[at]))
             if waiting:
                 waited.setdefault(row, []).append(int(args[at]["function"]))
@@ -82,9 +83,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     values = _values(image, callees, wanted) if go.any() else ()
     for row, call in chain(_chosen(image, knowledge, callees, wanted), values):
         start(row, *_caller_of(image, call), several=bool(looped[call]))
-    for row, call in function_objects(image, _handed_objects(image, knowledge)):
-        if "_M_manager" not in function_name(image, row):
-            start(row, *_caller_of(image, call), several=True)
+    for row, call in _functions_of_objects(image, knowledge):
+        start(row, *_caller_of(image, call), several=True)
     for at, key, wrapper in passed_on(image, callees, inverse, wanted, _processes(image, callees)):
         if wrapper is None:
             start_argument(at, several=many.get(key, False), waiting=key in waits)
@@ -102,14 +102,21 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         found.pop(starters.get(int(image.calls["callee"][call]), -1), None)  # its caller does nothing else for long
     for row, several in objects.items():
         found.setdefault(row, []).append(several)
-    for row, call, alone in _given_entries(image, set(found)):
-        start(row, *_caller_of(image, call), several=bool(looped[call]) and not alone)
+    for row, call, several in _given_entries(image, set(found), looped):
+        start(row, *_caller_of(image, call), several=several)
     entries, tasks = _by_name(image, knowledge, set(found))
     for row in entries:
         found.setdefault(row, []).append(True)
         places[row] = [0]
     creators = [name for name in sorted(image.imports - idle_imports(image)) if knowledge.starts_thread(name)]
     return _roots(image, found, waited, tasks, places), creators
+
+
+def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, ip: int, *, several: bool) -> None:
+    """Another start of a function, but for one by a second argument of a call that is known."""
+    if several or ip not in places.get(row, ()):
+        found.setdefault(row, []).append(several)
+        places.setdefault(row, []).append(ip)
 
 
 def _processes(image: Image, callees: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -132,11 +139,15 @@ def _chosen(
         objects = {callee for callee, argument in wanted if argument == 1 and (callee, LAST_ARGUMENT) in wanted}
         wanted = {(callee, argument) for callee, argument in wanted if callee not in objects}
     every = dict.fromkeys(hidden_entries(image, callees, wanted))  # one, whichever of its arguments it is
+    told = {one.ip for one in image.given}  # what these calls hand over needs no guess
+    every = {one: None for one in every if int(image.calls["ip"][one[1]]) not in told}
     found = [one for one in every if not knowledge.starts_thread(function_name(image, _caller_of(image, one[1])[0]))]
     # The end of a container is handed nothing: it stands for what fills that, where this was not seen.
     ends = among(image.calls["callee"], [at for at, name in image.callee_names.items() if _takes_nothing(name)])
     ends |= among(image.calls["callee"], callees[[_takes_nothing(name) for name in names_of_callees(image, callees)]])
     filled = {row for row, call in found if not ends[call]}
+    # What the library itself has there, as how a result is freed, is no thread's.
+    filled.update(row for row, _ in found if function_name(image, row).startswith("_ZNSt"))
     return [(row, call) for row, call in found if not ends[call] or row not in filled]
 
 
@@ -167,21 +178,41 @@ def _by_name(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[
     return [*(at for at in dict.fromkeys((*named, *tasks)) if at not in found), *methods], set(tasks)
 
 
-def _given_entries(image: Image, known: set[int]) -> Iterator[tuple[int, int, bool]]:
-    """(row of a function that the closures or records of threads lead to, row of a call that makes one, whether it is
-    ``alone`` as of ``Given``), but those ``known``."""
+def _given_entries(image: Image, known: set[int], looped: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, bool]]:
+    """(row of a function that closures or records of threads lead to, row of a call that makes one, whether it makes
+    several); of those ``known`` only what makes several."""
     given: dict[int, dict[int, bool]] = {}
     for one in image.given:
         row = int(function_at(image, np.array([one.entry], np.uint64))[0])
-        if row not in known:
-            for call in np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist():
-                starts = given.setdefault(row, {})
-                starts[call] = one.alone and starts.get(call, True)
-    looped = _in_loop(image.calls)
+        for call in np.flatnonzero(image.calls["ip"] == np.uint64(one.ip)).tolist():
+            starts = given.setdefault(row, {})
+            starts[call] = one.alone and starts.get(call, True)
     for row, starts in given.items():
         # Of the arms that start it one in a loop stands for the rest.
         for call in apart(image, sorted(starts, key=lambda call: not looped[call])):
-            yield row, call, starts[call]
+            several = bool(looped[call]) and not starts[call]
+            if several or row not in known:
+                yield row, call, several
+
+
+def _left_in_registers(image: Image, knowledge: Knowledge) -> set[tuple[int, int, int]]:
+    """(address of what starts the thread of an object, row of who calls it, row of a function) of functions that stand
+    in the object: what a register still has of them is no second start."""
+    if not image.given:
+        return set()
+    takers = [at for at, name in image.callee_names.items() if _takes_objects(knowledge, name)]
+    ips = np.array([one.ip for one in image.given], np.uint64)
+    makers = dict(image.calls[among(image.calls["ip"], ips)][["ip", "function"]].tolist())
+    entries = function_at(image, np.array([one.entry for one in image.given], np.uint64)).tolist()
+    return {
+        (taker, makers.get(one.ip, -1), row) for one, row in zip(image.given, entries, strict=True) for taker in takers
+    }
+
+
+def _takes_objects(knowledge: Knowledge, name: str) -> bool:
+    """Does a function of this name start a thread with an object, wherever that stands?"""
+    row = knowledge.thread_start(name) if name.startswith("_Z") else None
+    return row is not None and row.entry_argument is None
 
 
 def _caller_of(image: Image, call: int) -> tuple[int, int]:
@@ -258,22 +289,30 @@ def _methods(image: Image, found: set[int]) -> list[int]:
     calls = image.calls[among(image.calls["function"], rows)]
     leads = among(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
     result: list[int] = rows[~among(rows, calls["function"][leads])].tolist()
-    # Of closures that do nothing but call a function that is known the thread is that function's.
-    known = {one.caller for one in image.given}
-    starts = image.functions["address"][result].tolist()
+    return _without_known(image, result)
+
+
+def _without_known(image: Image, rows: list[int]) -> list[int]:
+    """Without closures that do nothing but call a function that is known: the thread is that function's."""
+    known = {one.caller: one.is_whole for one in sorted(image.given, key=lambda one: one.is_whole)}
+    starts = image.functions["address"][rows].tolist()
     return [
-        row for row, at in zip(result, starts, strict=True) if at not in known or not _only_calls_pointers(image, row)
+        row
+        for row, at in zip(rows, starts, strict=True)
+        if not (known.get(at) or (at in known and (_only_calls_pointers(image, row) or _holds_function(image, row))))
     ]
 
 
 def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[int], list[int]]:
     """Functions that are entries by their names, but for parts of those ``found``, which call them; and tasks."""
     names = [image.names[nm] if nm >= 0 else "" for nm in image.functions["name"].tolist()]
-    rows = [at for at in knowledge.thread_entries(names) if _is_qualified(names[at])]
+    rows = [
+        at for at in knowledge.thread_entries(names) if _is_qualified(names[at]) and not names[at].endswith(".cold")
+    ]
     calls = image.calls
     parts = set(function_at(image, calls["callee"][among(calls["function"], list(found))]).tolist())
     entries = [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
-    return entries, [at for at in knowledge.pool_tasks(names) if at not in found]
+    return _without_known(image, entries), [at for at in knowledge.pool_tasks(names) if at not in found]
 
 
 def _is_qualified(name: str) -> bool:
@@ -312,6 +351,13 @@ def _asked(
     return wanted, many, waits
 
 
+def _functions_of_objects(image: Image, knowledge: Knowledge) -> Iterator[tuple[int, int]]:
+    """(row of a function, row of the call) of what a ``std::function`` holds that starts a thread."""
+    for row, call in function_objects(image, _handed_objects(image, knowledge)):
+        if "_M_manager" not in function_name(image, row):
+            yield row, call
+
+
 def _handed_objects(image: Image, knowledge: Knowledge) -> npt.NDArray[np.uint64]:
     """Addresses of imported functions that start threads and are handed a ``std::function``."""
     names = image.callee_names.items()
@@ -345,6 +391,8 @@ class _Pointed:
         args = self._image.args
         wrapper, own, source = int(args["function"][at]), int(args["arg"][at]), int(args["source"][at])
         if not self._image.functions["flags"][wrapper] & FunctionFlag.ADDRESS_TAKEN:
+            return []
+        if _takes_nothing(names_of_callees(self._image, args["callee"][at : at + 1])[0]):
             return []
         call = args[self._rows(at)]
         passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != own)]
