@@ -390,8 +390,8 @@ std::optional<SeldomWay> Rounds::ordered(uint32_t B, uint32_t Test) {
   uint32_t WayBelow = Ways[FirstIsTarget == Below ? 0 : 1];
   uint32_t WayAbove = Ways[FirstIsTarget == Below ? 1 : 0];
   if (V.Is == Kind::Spread && Branch.Unsigned) {
-    double All = O.FirstWidth == 8 ? 0x1p64 : 0x1p32;
-    float Share = float(double(Bound.N) / All);
+    double All = std::exp2(8.0 * Width);
+    float Share = float(double(Bound.N + 1) / All);
     if (Share < Unknown)
       return SeldomWay{WayBelow, Share};
     return SeldomWay{WayAbove, 1 - Share};

@@ -1,7 +1,7 @@
 /* What is done in one of so many rounds, beside what only looks like it. */
 #define SLOT __attribute__((aligned(64))) volatile unsigned
 SLOT modulus, remainder_of, masked, masked_high, equal_reset, order_reset, down_reset, inner, large, in_memory, fetched;
-SLOT flag, whole, few, seldom_entered, each_round;
+SLOT flag, whole, few, third, seldom_entered, each_round;
 unsigned work(unsigned);
 struct owner { unsigned calls; };
 
@@ -105,6 +105,11 @@ void by_two(unsigned n) {
       few++;
   }
 }
+void by_bytes(unsigned char *page, unsigned n) {
+  for (unsigned i = 0; i < n; i++)
+    if (page[work(i) & 0xff]++ % 3 == 0)
+      third++;
+}
 void by_branch(unsigned n) {
   for (unsigned i = 0; i < n; i++) {
     each_round++;
@@ -118,7 +123,7 @@ int main(int argc, char **argv) {
   (void)argv;
   by_modulus(argc), by_remainder(argc), by_mask(argc), by_last(argc), by_equal(), by_order(), by_down();
   by_inner(argc), by_large(argc), by_memory((struct owner *)argv), by_fetching((unsigned *)argv);
-  by_flag(argc), by_alignment(argc), by_two(argc), by_branch(argc);
+  by_flag(argc), by_alignment(argc), by_two(argc), by_bytes((unsigned char *)argv, argc), by_branch(argc);
 }
 unsigned work(unsigned x) {
   static volatile unsigned sum;
