@@ -26,6 +26,7 @@ from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.flow import LockCalls
+from sharing.static.givenrows import with_given_rows
 from sharing.static.ownwords import own_names, with_own_elements
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
@@ -115,7 +116,7 @@ def run_passes(
     image = without_waiting_loops(without_runtime(image, knowledge))
     image = with_rare_starts(with_rarity(image), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
-    image = with_own_elements(image, calls)
+    image = with_given_rows(with_own_elements(image, calls), calls)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
     sites, locks, spins = sites_and_locks(image, calls, knowledge)

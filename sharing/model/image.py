@@ -68,6 +68,7 @@ class SiteFlag(IntFlag):
     BITMAP = 16  # changes a bit that code chose by number: a word of a set of bits (known from binaries only)
     CLEARS = 32  # stores zero
     WALKS = 64  # the unknown index moves on from element to element (known from source only)
+    ROW = 64  # as read from a binary: ``stride`` is of rows at an index as of GIVEN, in which one more index chooses
     OWN = 128  # the unknown index is the running thread's: from its storage, or (source only) told by a function
 
 

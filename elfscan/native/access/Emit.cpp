@@ -166,6 +166,11 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
     return;
   if (!E.Own)
     Flags |= SiteFlag::Tracked;
+  if (Flags & SiteFlag::Indexed && V.IsGiven && !V.IsOwn && !V.IsGivenTwice &&
+      V.Stride && V.OwnStride > V.Stride) {
+    Stride = V.OwnStride;
+    Flags |= SiteFlag::Row;
+  }
   if (V.isExact() && !Stride && M.Size <= 8)
     if (uint8_t Number = smallStored(O, M))
       Out->ZeroRanges.push_back({uint64_t(V.Base), O.Ip, O.end(), Current.Row,

@@ -23,6 +23,8 @@ enum SiteFlag : uint8_t {
   Given = 4, ///< of what is behind a pointer
   Bitmap = 16,
   Clears = 32,
+  Row = 64, ///< of static storage: Stride is of rows at an index that is given,
+            ///< and one more index chooses in a row
   Own = 128
 };
 

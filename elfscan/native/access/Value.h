@@ -87,6 +87,8 @@ struct Value {
   /// From an argument of the function, or from a record that it leads to: as an
   /// index it is whatever a thread that begins here was told.
   bool IsGiven = false;
+  /// Made of two indexes that are given: which one is a thread's is not known.
+  bool IsGivenTwice = false;
   /// Of what its op made, as a number, plus Base: bytes from one round of a
   /// loop to the next, as where a loop goes through an array; 0: it is that
   /// alone.
@@ -107,7 +109,8 @@ struct Value {
   /// The same marks, of which no address is made.
   bool sameMarks(const Value &O) const {
     return IsOwn == O.IsOwn && IsGiven == O.IsGiven &&
-           givenApart() == O.givenApart() && Bits == O.Bits && Step == O.Step;
+           IsGivenTwice == O.IsGivenTwice && givenApart() == O.givenApart() &&
+           Bits == O.Bits && Step == O.Step;
   }
   bool hasMarks() const { return IsOwn || IsGiven || Bits != BitRole::None; }
   bool isExact() const { return Stride == 0; }
@@ -240,6 +243,7 @@ inline Value unknownFrom(const Value &V) {
   Value R;
   R.IsOwn = V.IsOwn;
   R.IsGiven = V.IsGiven;
+  R.IsGivenTwice = V.IsGivenTwice;
   R.Bits = V.Bits;
   return R;
 }
@@ -258,6 +262,7 @@ inline Value asSeries(const Value &V) {
   R.IsIndex = true;
   R.IsOwn = V.IsOwn;
   R.IsGiven = V.IsGiven;
+  R.IsGivenTwice = V.IsGivenTwice;
   return R;
 }
 
@@ -289,6 +294,9 @@ inline Value addNumbers(const Value &A, const Value &B) {
   R.Base = wrapAdd(A.Base, B.Base);
   R.IsOwn = A.IsOwn || B.IsOwn;
   R.IsGiven = A.IsGiven || B.IsGiven;
+  R.IsGivenTwice =
+      A.IsGivenTwice || B.IsGivenTwice ||
+      (A.IsGiven && B.IsGiven && A.Stride && B.Stride && !sameIndex(A, B));
   if (A.Stride && B.Stride)
     R.Step = NoStep;
   R.OwnStride = sameIndex(A, B) ? 0 : ownStride(A, B);
@@ -392,11 +400,13 @@ inline Value add(const Value &First, const Value &Second) {
     R.Stride = std::gcd(R.Stride, Offset.Stride);
     R.OwnStride = ownStride(A, B);
     R.IsOwn = A.IsOwn || B.IsOwn;
+    R.IsGivenTwice = A.IsGivenTwice || B.IsGivenTwice || Offset.IsGiven;
     return R;
   }
   Value R;
   R.IsOwn = A.IsOwn || B.IsOwn;
   R.IsGiven = A.IsGiven || B.IsGiven;
+  R.IsGivenTwice = A.IsGivenTwice || B.IsGivenTwice || (A.IsGiven && B.IsGiven);
   return R;
 }
 
@@ -409,9 +419,13 @@ inline Value scale(const Value &Index, int64_t Factor) {
   Value R = Value::number(0, 0);
   R.IsOwn = A.IsOwn;
   R.IsGiven = A.IsGiven;
+  R.IsGivenTwice = A.IsGivenTwice;
   R.OwnStride = uint32_t(std::min<uint64_t>(
       uint64_t(ownStride(A, A)) * uint64_t(Factor), UINT32_MAX));
   if (!A.isNumber() || A.IsAddress) {
+    // An argument to which another index was added is the one by single steps.
+    if (A.Kind == ValueKind::Param && !A.IsOwn)
+      R.OwnStride = 0;
     R.Stride = uint32_t(Factor);
     R.IsIndex = true;
     if (A.Kind == ValueKind::Param && A.isExact())
