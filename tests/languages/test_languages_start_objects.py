@@ -171,8 +171,14 @@ def test_a_list_of_threads_is_filled_by_what_fills_it_and_not_by_its_end(
     assert {root.name: root.many for root in passes.calls.roots}["_ZN6Server5flushEv"] == many
 
 
+# Neither is what the other comes to, though one call of the function comes to both.
+TWICE = "std::thread one(monitor), other(monitor); one.detach(); other.detach();"
+
+
 @pytest.mark.parametrize(
-    ("starts", "many"), [(FUNCTION, False), (METHOD, False), (METHOD * 2, True)], ids=["function", "method", "two"]
+    ("starts", "many"),
+    [(FUNCTION, False), (METHOD, False), (METHOD * 2, True), (TWICE, True)],
+    ids=["function", "method", "two", "twice"],
 )
 def test_a_list_of_threads_that_makes_what_it_starts_in_either_of_two_objects(
     tmp_path: Path, starts: str, many: bool
