@@ -146,6 +146,7 @@ def _chosen(
     ends = among(image.calls["callee"], [at for at, name in image.callee_names.items() if _takes_nothing(name)])
     ends |= among(image.calls["callee"], callees[[_takes_nothing(name) for name in names_of_callees(image, callees)]])
     filled = {row for row, call in found if not ends[call]}
+    filled.update(function_at(image, np.array([one.entry for one in image.given], np.uint64)).tolist())
     # What the library itself has there, as how a result is freed, is no thread's.
     filled.update(row for row, _ in found if function_name(image, row).startswith("_ZNSt"))
     return [(row, call) for row, call in found if not ends[call] or row not in filled]
