@@ -210,7 +210,8 @@ def possible_lines(image: Image, rows: Table, variable: npt.NDArray[np.int64], e
     """On how many lines what is at an unknown index of an array of ``extent`` bytes may be; 1 at least.
 
     On any of the array where elements are smaller than a line.  The same part of elements that are at least a line
-    apart is on one line of each, and what else they consist of is none of the places where it may be.
+    apart is on one line of each, and what else they consist of is none of the places where it may be.  What reaches
+    any place in such an element may be on each line of it.
     """
     line_size = image.arch.line_size
     lines: Floats = np.maximum(extent / line_size, 1.0)
@@ -219,7 +220,10 @@ def possible_lines(image: Image, rows: Table, variable: npt.NDArray[np.int64], e
     behind = size - (rows["target"] - of["address"]).astype(np.float64)  # of the variable, from the first of them on
     stride = np.maximum(rows["stride"], 1).astype(np.float64)
     elements = np.minimum(np.floor(size / stride), np.ceil(behind / stride))
-    found: Floats = np.where(stride >= line_size, np.clip(elements, 1.0, lines), lines)
+    apart = stride >= line_size
+    if image.within_rows:
+        apart &= ~among(rows["ip"], np.array(list(image.within_rows), np.uint64))
+    found: Floats = np.where(apart, np.clip(elements, 1.0, lines), lines)
     return found
 
 

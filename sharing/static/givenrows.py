@@ -17,7 +17,7 @@ from sharing.static.callgraph import CallGraph
 
 
 def with_given_rows(image: Image, calls: CallGraph) -> Image:
-    """The image in which strides are of rows only where threads have rows; ``ROW`` is gone."""
+    """The image in which strides are of rows only where threads have rows; ``ROW`` is gone, ``within_rows`` has these."""
     if image.origins or not (image.sites["flags"] & SiteFlag.ROW).any():
         return image
     sites = image.sites.copy()
@@ -26,4 +26,4 @@ def with_given_rows(image: Image, calls: CallGraph) -> Image:
     elsewhere = rows & ~among(sites["function"], np.array(entries, sites["function"].dtype))
     sites["stride"][elsewhere] = np.minimum(sites["size"][elsewhere], sites["stride"][elsewhere])
     sites["flags"][rows] &= np.uint8(255 - SiteFlag.ROW)
-    return dataclasses.replace(image, sites=sites)
+    return dataclasses.replace(image, sites=sites, within_rows=frozenset(sites["ip"][rows & ~elsewhere].tolist()))

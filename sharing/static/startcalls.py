@@ -98,13 +98,11 @@ def _starts(image: Image, knowledge: Knowledge, demangle: Demangle) -> Iterator[
     names = {row: name for row, name in names.items() if name.startswith("_Z") and _is_start(knowledge, name)}
     texts = zip(names, demangle(list(names.values())), strict=True)
     templates = {row: template for row, text in texts if (template := parsed(text)) is not None}
-    calling = image.calls["function"]
-    inside = np.array(
-        [name >= 0 and image.names[name].startswith(_LIBRARY) for name in image.functions["name"].tolist()]
-    )
-    calls = among(called, np.array(sorted(templates), np.int64)) & (calling >= 0)
-    for at in np.flatnonzero(calls & ~inside[calling]).tolist():  # the library hands on what it is given
-        row = int(called[at])
+    calls = among(called, np.array(sorted(templates), np.int64)) & (image.calls["function"] >= 0)
+    for at in np.flatnonzero(calls).tolist():
+        row, name = int(called[at]), image.functions["name"][image.calls["function"][at]]
+        if name >= 0 and image.names[name].startswith(_LIBRARY):
+            continue  # the library hands on what it is given
         yield _Start(int(image.calls["ip"][at]), row, templates[row])
 
 

@@ -26,7 +26,7 @@ int main(void) {
 def arrays(compiled: Compile, tool: str, pad: str) -> set[str]:
     """What elements are packed, from high on."""
     report = api.audit(str(compiled(tool, "c", PROGRAM.replace("PAD", pad), "-O2", "-g")))
-    found = [f.message.partition(":")[0] for f in report.findings if f.rule == "packed-thread-slots"]
+    found = [f.participants[0].array for f in report.findings if f.rule == "packed-thread-slots"]
     assert all(f.severity == "high" for f in report.findings if f.rule == "packed-thread-slots")
     return set(found)
 
