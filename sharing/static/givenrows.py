@@ -17,7 +17,7 @@ from sharing.static.callgraph import CallGraph
 
 
 def with_given_rows(image: Image, calls: CallGraph) -> Image:
-    """The image in which strides are of rows only where threads have rows; ``ROW`` is gone, ``within_rows`` has these."""
+    """The image whose strides are of rows only where threads have rows; ``ROW`` is gone, ``within_rows`` has these."""
     if image.origins or not (image.sites["flags"] & SiteFlag.ROW).any():
         return image
     sites = image.sites.copy()
