@@ -48,17 +48,22 @@ class Symbols:
 
 def build(name: str, program: Program, kind: str, folder: Path) -> Path:
     """The built file, or the compile database of the sources.  ``CalledProcessError`` where a compiler fails."""
+    return compiled(name, sources(name), (f"-std={program.standard}",), kind, folder)
+
+
+def compiled(name: str, files: list[Path], flags: tuple[str, ...], kind: str, folder: Path) -> Path:
+    """As ``build``, of these sources with these flags."""
     compiler, level = kind.split() if " " in kind else ("gcc", "-O2")
-    command = [COMPILERS[compiler][program.cxx], f"-std={program.standard}", level, "-g"]
-    files = [str(path) for path in sources(name)]
+    cxx = any(path.suffix in (".cc", ".cpp") for path in files)
+    command = [COMPILERS[compiler][cxx], *flags, level, "-g"]
     out = folder / name / kind.replace(" ", "")
     out.mkdir(parents=True, exist_ok=True)
     if kind == SOURCE:
-        rows = [{"directory": str(out), "file": file, "arguments": [*command, "-c", file]} for file in files]
+        rows = [{"directory": str(out), "file": str(p), "arguments": [*command, "-c", str(p)]} for p in files]
         (out / "compile_commands.json").write_text(json.dumps(rows))
         return out
     binary = out / name
-    subprocess.run([*command, *files, "-o", str(binary), "-pthread"], check=True)
+    subprocess.run([*command, *map(str, files), "-o", str(binary), "-pthread"], check=True)
     if kind == STRIPPED:
         subprocess.run(["strip", "-o", str(out / f"{name}.stripped"), str(binary)], check=True)
         return out / f"{name}.stripped"

@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.planted.build import SOURCE, STRIPPED, Symbols, build, symbols
 from bench.planted.truth import Pair, Program, Side
 from linemate import api
-from sharing.model.finding import Finding, Report, Severity
+from sharing.model.finding import Finding, Severity
 
 LINE_SIZE = 64
 _OFFSET = re.compile(r"(?<![*\w])([\w.]+)\+(0x[0-9a-f]+)")
@@ -57,16 +57,16 @@ def judge(name: str, program: Program, kind: str, folder: Path) -> Judged:
     """Build a program and judge it; the layout that says which pairs count in source is that of gcc -O2."""
     built = build(name, program, kind, folder)
     where = symbols(build(name, program, "gcc -O2", folder) if kind == SOURCE else built.with_name(name))
-    report = _report(built, kind)
     wanted = tuple(pair.name for pair in program.pairs if shares(pair, where))
     names = where if kind == STRIPPED else None
-    return Judged(name, kind, wanted, tuple(rate(finding, program, names) for finding in report.findings))
+    return Judged(name, kind, wanted, tuple(rate(finding, program, names) for finding in findings(built, kind)))
 
 
-def _report(built: Path, kind: str) -> Report:
+def findings(built: Path, kind: str) -> tuple[Finding, ...]:
+    """What linemate says of a built file or of the sources of a compile database, from low on."""
     if kind == SOURCE:
-        return api.check(database=built, min_severity=Severity.LOW, config=False)
-    return api.audit(built, min_severity=Severity.LOW, config=False)
+        return api.check(database=built, min_severity=Severity.LOW, config=False).findings
+    return api.audit(built, min_severity=Severity.LOW, config=False).findings
 
 
 def shares(pair: Pair, where: Symbols) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from bench.planted.judge import Judged, Rating
 from bench.planted.truth import Program
-from sharing.model.finding import Severity
+from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
@@ -100,8 +100,17 @@ def _others(rows: list[Judged]) -> list[str]:
     said: dict[str, list[str]] = {}
     for one in rows:
         for rated in one.rated:
-            finding = rated.finding
-            if rated.rating is Rating.OTHER and finding.severity.rank >= Severity.MEDIUM.rank:
-                names = " / ".join(part.full_name for part in finding.participants[:2])
-                said.setdefault(f"{one.name}: {finding.severity} `{finding.rule}`, `{names}`", []).append(one.kind)
+            if rated.rating is Rating.OTHER and rated.finding.severity.rank >= Severity.MEDIUM.rank:
+                said.setdefault(said_of(one.name, rated.finding), []).append(one.kind)
+    return listed(said)
+
+
+def said_of(name: str, finding: Finding) -> str:
+    """A finding of a program in a line."""
+    names = " / ".join(part.full_name for part in finding.participants[:2])
+    return f"{name}: {finding.severity} `{finding.rule}`, `{names}`"
+
+
+def listed(said: dict[str, list[str]]) -> list[str]:
+    """Such lines with the builds in which they are said."""
     return [f"- {text} ({', '.join(kinds)})" for text, kinds in sorted(said.items())] or ["None."]

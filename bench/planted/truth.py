@@ -51,10 +51,6 @@ class Program(msgspec.Struct, frozen=True):
     plausible: tuple[tuple[str, str], ...]
     harmless: tuple[str, ...]
 
-    @property
-    def cxx(self) -> bool:
-        return "+" in self.standard
-
 
 def read() -> dict[str, Program]:
     """The programs by name."""

@@ -1,0 +1,5 @@
+#pragma once
+void quotaCharge(unsigned bytes);
+void quotaDeny();
+unsigned long quotaUsed();
+unsigned long quotaDenied();
