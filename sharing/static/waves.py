@@ -3,12 +3,13 @@
 Owns what the order of starts and joins in a function that main runs once says of who meets whom.  Of handles it knows
 nothing: it counts.  Before a start all threads that this function started have ended where as many joins lie there as
 starts, and one in a loop for each start in a loop, and where no join is left over behind it for one of the earlier.
+Threads of one kind are a series where each has so ended before the next.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,27 +32,50 @@ Bools = npt.NDArray[np.bool_]
 Pairs = frozenset[tuple[int, int]]
 
 
-def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leading: Bools) -> Pairs:
-    """Pairs of ``roots``, by number and in both orders, that never run at one time.
+class Waves(NamedTuple):
+    """``parted``: pairs of roots, by number and in both orders, that never run at one time; ``series``: roots of which
+    no two threads do."""
+
+    parted: Pairs = frozenset()
+    series: frozenset[int] = frozenset()
+
+
+def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leading: Bools) -> Waves:
+    """Which threads of ``roots`` come one after another.
 
     ``leading``: functions that main alone runs, once, and that start threads.
     """
     if not leading.any():
-        return frozenset()
+        return Waves()
     starts, joins = calls_named(image, knowledge)
     if not joins.any():
-        return frozenset()
+        return Waves()
     starting, joining = _leading_to(image, starts), _leading_to(image, joins)
     # Of other functions nobody asks for the order of blocks.
     image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], np.flatnonzero(leading))])
     places = _places(image, roots, leading)
     parted: set[tuple[int, int]] = set()
+    series: set[int] = set()
     for function in np.flatnonzero(leading).tolist():
         here = [(at, where[function]) for at, where in enumerate(places) if function in where]
-        for joins in _walls(image, function, starting, joining) if len(here) > 1 else ():
+        walls = dict(_walls(image, function, starting, joining)) if here else {}
+        for joins in walls.values() if len(here) > 1 else ():
             sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
             parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
-    return frozenset(parted | {(b, a) for a, b in parted})
+        series |= {at for at, rows in here if _is_series(image, roots[at], rows, walls)}
+    return Waves(frozenset(parted | {(b, a) for a, b in parted}), frozenset(series))
+
+
+def _is_series(image: Image, root: Root, rows: Table, walls: Container[int]) -> bool:
+    """Has each thread that these calls of one function start ended before the next?  They are all that start it.
+
+    Of a loop nothing tells whether each round joins what it started.
+    """
+    if not root.many or root.started != set(rows["ip"].tolist()):
+        return False
+    at = points(image, rows)
+    led = at.behind(at).any(axis=1)
+    return not in_loop(rows["loop_depth"]).any() and all(ip in walls for ip in rows["ip"][led].tolist())
 
 
 def _leading_to(image: Image, made: Bools) -> Bools:
@@ -100,8 +124,9 @@ def _places(image: Image, roots: Sequence[Root], leading: Bools) -> list[dict[in
     return places
 
 
-def _walls(image: Image, function: int, starting: Bools, joining: Bools) -> Iterator[Table]:
-    """Calls in this function, some and then more of them, behind which none of the threads runs that it started."""
+def _walls(image: Image, function: int, starting: Bools, joining: Bools) -> Iterator[tuple[int, Table]]:
+    """Calls in this function, some and then more of them, behind which none of the threads runs that it started, each
+    time with the start in front of which these are."""
     own = image.calls["function"] == function
     starts, joins = image.calls[own & starting], image.calls[own & joining]
     if not len(joins) or len(starts) < 2 or max(len(starts), len(joins)) > MAX_CALLS:
@@ -120,7 +145,7 @@ def _walls(image: Image, function: int, starting: Bools, joining: Bools) -> Iter
         in_one = in_loop(starts["loop_depth"][number]) & in_loop(starts["loop_depth"][earlier])
         round_again = (in_one & (again[earlier] == again[number])).any()
         if ended_all and (not round_again or _balanced(behind_it, ended_later)):
-            yield joins[done]
+            yield int(starts["ip"][number]), joins[done]
 
 
 class _Number(NamedTuple):

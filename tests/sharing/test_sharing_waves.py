@@ -65,3 +65,49 @@ def test_who_has_ended_meets_nobody_who_is_started_later(compiled: Compile, tool
 @pytest.mark.parametrize("body", TOGETHER.values(), ids=TOGETHER)
 def test_who_may_still_run_meets_those_who_are_started(compiled: Compile, tool: str, body: str) -> None:
     assert met(compiled, tool, body)
+
+
+# All are of one kind, each with a word of its own.
+ONE_KIND = """
+#include <pthread.h>
+long words[2];
+static long unused;
+static void *one(void *p) {
+  for (int i = 0; i < 100000; i++) __atomic_fetch_add((long *)p, 1, __ATOMIC_RELAXED);
+  return p;
+}
+static pthread_t t[2], u, v, w;
+#define START(t, word) pthread_create(&t, 0, one, &word)
+#define JOIN(t) pthread_join(t, 0)
+int main(void) {
+  BODY
+  return (int)(words[0] + words[1]);
+}
+"""
+PART = "long *part[] = {&words[0], &words[1]}; for (int i = 0; i < 2; i++)"
+IN_SERIES = {
+    "one, and then one": "START(u, words[0]); JOIN(u); START(v, words[1]); JOIN(v);",
+    "in a loop that is unrolled": f"{PART} {{ if (pthread_create(&u, 0, one, part[i])) return 1; JOIN(u); }}",
+}
+AT_ONCE = {
+    "joined later": "START(u, words[0]); START(v, words[1]); JOIN(u); JOIN(v);",
+    "another one has ended": "START(w, unused); START(u, words[0]); JOIN(w); START(v, words[1]); JOIN(v); JOIN(u);",
+    "in a loop that is unrolled": f"{PART} pthread_create(&t[i], 0, one, part[i]); JOIN(t[0]); JOIN(t[1]);",
+}
+
+
+def slots(compiled: Compile, tool: str, body: str) -> list[str]:
+    report = api.audit(str(compiled(tool, "c", ONE_KIND.replace("BODY", body), "-O2")))
+    return [f.rule for f in report.findings if "words" in f.participants[0].full_name]
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("body", IN_SERIES.values(), ids=IN_SERIES)
+def test_threads_of_one_kind_that_follow_each_other_share_nothing(compiled: Compile, tool: str, body: str) -> None:
+    assert not slots(compiled, tool, body)
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("body", AT_ONCE.values(), ids=AT_ONCE)
+def test_threads_of_one_kind_of_which_one_still_runs_do(compiled: Compile, tool: str, body: str) -> None:
+    assert slots(compiled, tool, body) == ["packed-thread-slots"]
