@@ -39,6 +39,10 @@ class Waves(NamedTuple):
     parted: Pairs = frozenset()
     series: frozenset[int] = frozenset()
 
+    def in_series(self, roots: Sequence[Root]) -> tuple[Root, ...]:
+        """The roots, of which those in ``series`` are one thread at a time."""
+        return tuple(dataclasses.replace(one, many=one.many and at not in self.series) for at, one in enumerate(roots))
+
 
 def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leading: Bools) -> Waves:
     """Which threads of ``roots`` come one after another.
