@@ -13,12 +13,13 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Fifteen programs of 300 to 630 lines in the style of servers and libraries, written by three who did not know how
+Twenty programs of 330 to 670 lines in the style of servers and libraries, written by four who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes) and written down with the
-names that a report may give them, before linemate was run: a pair is one where two threads that ran at the same time
-used different bytes of a line, one of them wrote, and both did so at least 100 times per million of their instructions.
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last five a trace
+of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate was
+run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
+both did so at least 100 times per million of their instructions.
 By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs and their counts.
 
 A finding is *true* where it names both sides of a pair, *plausible* where it names what the author thought that a
@@ -40,6 +41,14 @@ with gcc -O2, 24 of 46 with clang -O2, 14 of 43 and 17 of 47 at -O0, 12 of 43 wi
 source; of 25 findings at high 23 were true and 2 plausible, of 52 at medium 47 and 5. A tree that was mended by the
 first ten alone, which raised what is found of these from 232 to 282 of 451, found 24, 24, 13, 14, 12 and 26 of these
 before anybody read them: what helps in programs that were looked at helps elsewhere little.
+""",
+    "fourth": """At the first run 23 of 51 pairs were found with gcc -O2, 24 of 49 with clang -O2, 21 of 51 and 18 of 49
+at -O0, 16 of 51 without symbols, and 33 of 51 in the source; of 22 findings at high 14 were true and 8 neither, of 96
+at medium 84 and 7. A tree that was mended by the others and by the small programs of [shapes](accuracy-shapes.md)
+found 25, 26, 24, 20, 17 and 35 of these before anybody read them, and of 33 findings at high 26 were true and 7
+neither: four of these were threads that are started one after another in a loop that the compiler unrolled, which are
+told apart since, and three a table that threads write in turns between barriers. The author also accepted more than
+the table below does.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
