@@ -107,7 +107,8 @@ def _starts(image: Image, knowledge: Knowledge, demangle: Demangle) -> Iterator[
 
 
 def _is_start(knowledge: Knowledge, name: str) -> bool:
-    return knowledge.takes_entry(name) or knowledge.starts_thread(name)
+    # Of a template's arguments the first is behind an ``I`` (Itanium C++ ABI, 5.1.5.2): most names need no look.
+    return "I" in name and (knowledge.takes_entry(name) or knowledge.starts_thread(name))
 
 
 def parsed(text: str) -> _Template | None:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, joined_by_ip
 from sharing.model.given import Given
@@ -46,6 +47,7 @@ _STEPS = 64  # what stands in a word, and above so many bits the bytes to what s
 MAX_CLOSURE_WORDS = 16  # that are looked at of what a thread calls: few closures hold more
 MAX_HANDED_ON = 4  # calls by which what a closure is made of is handed on: libraries have no more
 
+_by_function: Kept[tuple[npt.NDArray[np.int64], Table]] = Kept()  # several passes ask, by the table of arguments
 Words = dict[int, set[int]]  # by bytes into an object what is stored there
 
 
@@ -324,15 +326,25 @@ def word_behind(image: Image, value: int, function: int, number: int) -> int:
 def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, int]]:
     """(row of a function, its argument, bytes into the object): who is handed what ``entry`` is, or a part of it."""
     found = [(entry, argument, 0)]
-    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    functions, passed = _by_function.of(image.args, (), lambda: _handed_by_function(image))
     for _ in range(numbers.PARAM_ROUNDS):
         for function, number, begin in list(found):
-            mine = passed[(passed["function"] == function) & (passed["source"] == number)]
+            first, last = np.searchsorted(functions, (function, function + 1)).tolist()
+            mine = passed[first:last]
+            mine = mine[mine["source"] == number]
             callees = function_at(image, mine["callee"])
             for callee, arg, value in zip(callees.tolist(), mine["arg"].tolist(), mine["value"].tolist(), strict=True):
                 if callee >= 0 and begin + value >= 0 and (callee, arg, begin + value) not in found:
                     found.append((callee, arg, begin + value))
     return found
+
+
+def _handed_by_function(image: Image) -> tuple[npt.NDArray[np.int64], Table]:
+    """Arguments of functions that these hand on, in the order of their functions, and the rows of these."""
+    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    functions = passed["function"].astype(np.int64)
+    order = np.argsort(functions, kind="stable")
+    return functions[order], passed[order]
 
 
 def _placed(rows: Table, field: str, known: dict[int, int]) -> tuple[Table, npt.NDArray[np.int64]]:
