@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from sharing.static.correlate import Thresholds
 
 
@@ -20,4 +22,5 @@ class ComparedHeat:
     def bar(self, image: str, own: Thresholds) -> Thresholds:
         """The bar for this revision of an image: of an older one no higher than that of the newest."""
         first = self.newest.setdefault(image, own)
-        return Thresholds(min(own.write, first.write), min(own.read, first.read), min(own.plain, first.plain))
+        least = {name: min(getattr(own, name), getattr(first, name)) for name in ("write", "read", "plain")}
+        return msgspec.structs.replace(own, **least)

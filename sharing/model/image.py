@@ -472,7 +472,7 @@ class Image:
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
     behind: Behind = field(default_factory=Behind)
     given: tuple[Given, ...] = ()
-    within_rows: frozenset[int] = frozenset()  # instructions that reach any place in a row (SiteFlag.ROW)
+    within_rows: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # what reaches any place in a ROW
     signs: ThreadSigns = field(default_factory=ThreadSigns)
 
     def variable_at(self, address: int) -> int:

@@ -220,9 +220,7 @@ def possible_lines(image: Image, rows: Table, variable: npt.NDArray[np.int64], e
     behind = size - (rows["target"] - of["address"]).astype(np.float64)  # of the variable, from the first of them on
     stride = np.maximum(rows["stride"], 1).astype(np.float64)
     elements = np.minimum(np.floor(size / stride), np.ceil(behind / stride))
-    apart = stride >= line_size
-    if image.within_rows:
-        apart &= ~among(rows["ip"], np.array(list(image.within_rows), np.uint64))
+    apart = (stride >= line_size) & ~among(rows["ip"], image.within_rows)
     found: Floats = np.where(apart, np.clip(elements, 1.0, lines), lines)
     return found
 

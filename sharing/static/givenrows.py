@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, SiteFlag
 from sharing.static.callgraph import CallGraph
 
@@ -26,4 +26,4 @@ def with_given_rows(image: Image, calls: CallGraph) -> Image:
     elsewhere = rows & ~among(sites["function"], np.array(entries, sites["function"].dtype))
     sites["stride"][elsewhere] = np.minimum(sites["size"][elsewhere], sites["stride"][elsewhere])
     sites["flags"][rows] &= np.uint8(255 - SiteFlag.ROW)
-    return dataclasses.replace(image, sites=sites, within_rows=frozenset(sites["ip"][rows & ~elsewhere].tolist()))
+    return dataclasses.replace(image, sites=sites, within_rows=distinct(sites["ip"][rows & ~elsewhere]))

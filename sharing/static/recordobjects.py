@@ -36,6 +36,7 @@ from sharing.static.handedlocks import handed_locks
 from sharing.static.handedobjects import Told
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
+from sharing.static.startobjects import holder_of, offset_of
 
 MAX_INSTRUCTIONS = 1 << 12  # of one image that are asked for, the busiest first: half a millisecond each
 MAX_RECORDS = 256
@@ -121,7 +122,7 @@ def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> l
     entries = function_at(image, np.array([one.entry for one in told.handed], np.uint64)).tolist()
     behind = _passed_on(image, behind, {*entries, *(word.entry for word in told.words.values())})
     given = [
-        ((entry, one.parameter), *_place(one.data))
+        ((entry, one.parameter), holder_of(one.data), offset_of(one.data))
         for entry, one in zip(entries, told.handed, strict=True)
         if one.data is not None and not one.stride
     ]
@@ -139,12 +140,6 @@ def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> l
         else msgspec.structs.replace(one, member_of=held_in.get(one.pointer))
         for one in records
     ]
-
-
-def _place(data: int) -> tuple[int, int]:
-    """Holder and bytes of what threads are handed."""
-    address = np.array([data], np.uint64)
-    return int(holders(address)[0]), int(offsets(address)[0])
 
 
 def _held_in(told: Told, behind: Mapping[_Argument, tuple[str, int]]) -> dict[int, tuple[str, int]]:

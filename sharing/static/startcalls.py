@@ -22,6 +22,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.given import Given
 from sharing.model.image import HELD, HELD_OFFSET_BITS, WHOLE_ARGUMENT, Image
 from sharing.static.callees import functions_called
+from sharing.static.handovers import ADDRESS_MASK
 from sharing.static.startobjects import (
     argument_holder,
     closure_words,
@@ -33,7 +34,6 @@ from sharing.static.startobjects import (
     word_at_call,
 )
 
-_ADDRESSES = (1 << 64) - 1
 _MEMBER = re.compile(r"^[^(]*\([^()]*::\*[ const]*&{0,2}\)\((.*)\)[^()]*$")
 _FUNCTION = re.compile(r"^[^(]*\((&{1,2}|\*[ const]*&{0,2})\)\((.*)\)[^()]*$")
 _INTEGER = re.compile(r"(?:unsigned |signed )?(?:char|short|int|long|long long)|bool|wchar_t")
@@ -88,7 +88,7 @@ def with_start_calls(image: Image, knowledge: Knowledge, demangle: Demangle) -> 
 
 
 def _told(one: _Start, entry: int, argument: int, what: int, by: int = 0) -> Given:
-    return Given(one.ip, entry, argument, what & _ADDRESSES, by, is_whole=by != 0, stride=step_of(what))
+    return Given(one.ip, entry, argument, what & ADDRESS_MASK, by, is_whole=by != 0, stride=step_of(what))
 
 
 def _starts(image: Image, knowledge: Knowledge, demangle: Demangle) -> Iterator[_Start]:
