@@ -31,6 +31,7 @@ static void write(JsonStream &Out, const AllocationFact &A) {
   Out.arrayBegin();
   write(Out, A.Api);
   writeEach(Out, {A.Record, A.Guarantee, A.File, A.Line, A.Column});
+  write(Out, A.ByNumber);
   Out.arrayEnd();
 }
 

@@ -155,6 +155,7 @@ struct AllocationFact {
   int64_t Record = -1;
   int64_t Guarantee = 0;
   int64_t File = -1, Line = 0, Column = 0;
+  bool ByNumber = false; ///< asks for a number of bytes, not for a sizeof
 };
 
 struct FunctionFacts {

@@ -52,12 +52,26 @@ def record_lines(image: Image, finding: Finding, planned: Planned, line_size: in
     moved = next(iter(_leaves(leaves, who.member)), None)
     if planned.remedy.kind == "pad-element" and "[" in who.member:
         stride = moved.stride if moved is not None else 0
-        fits = moved is not None and apart.holds((moved.offset, stride), (moved.offset + stride, stride))
+        first, used = moved.offset if moved is not None else 0, stride
+        if moved is not None and planned.plan is not None and planned.plan.tail:
+            own = _leaves(leaves, _array(who.member))
+            first = min(each.offset for each in own)
+            used = max(each.offset + each.size for each in own) - first
+        fits = moved is not None and apart.holds((first, used), (first + stride, used))
         return RecordLines(size, align, stride, () if fits else (f"elements of {_plain(who.member)}",))
     if planned.plan is not None and planned.plan.rounds:
         together = () if apart.holds((0, size), (size, size)) else (f"objects of {planned.record}",)
         return RecordLines(size, align, 0, together)
+    if planned.plan is not None and planned.plan.tail:
+        used = max((each.offset + each.size for each in leaves), default=size)
+        together = () if apart.holds((0, used), (size, used)) else (f"objects of {planned.record}",)
+        return RecordLines(size, align, 0, together)
     return RecordLines(size, align, 0, *_members(leaves, finding, planned, apart))
+
+
+def _array(member: str) -> str:
+    """The path of the array of which ``member`` is in an element: ``a.b[]`` of ``a.b[2].c``."""
+    return f"{member.rpartition('[')[0]}[]"
 
 
 def has_record(image: Image, planned: Planned) -> bool:

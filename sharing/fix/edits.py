@@ -14,7 +14,7 @@ import msgspec
 from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.members import align_member, separate_member_elements
 from sharing.fix.plan import Plan, Planner, overlap
-from sharing.fix.records import separate_record, use_destructive_size
+from sharing.fix.records import separate_element, separate_record, use_destructive_size
 from sharing.fix.seen import name_end
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import ReadFile, Refused
@@ -158,7 +158,8 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
     if remedy.kind == "pad-element" and (inner := _array_inside(planner, participant)):
         return separate_member_elements(planner, *inner)
     if identity not in planner.program.variables and identity in planner.program.records:
-        return separate_record(planner, planner.program.records[identity])
+        record = planner.program.records[identity]
+        return (separate_element if remedy.kind == "pad-element" else separate_record)(planner, record)
     if remedy.kind == "pad-element":
         return separate_elements(planner, identity)
     return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)

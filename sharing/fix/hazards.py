@@ -1,12 +1,14 @@
 """Code whose meaning depends on the size of a type: what an edit of a layout must not change in silence.
 
-Owns the search for places that compare, store, send or digest an object's bytes.  By tokens: what is not called by a
+Owns the search for places that compare, store, send or digest an object's bytes, that count on its size in an
+assertion, or that make room for it by a number of bytes.  By tokens, but for allocations: what is not called by a
 telling name, or takes its size through a template, is not found.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from sharing.fix.plan import Planner, last_name
 from sharing.fix.style import is_system
@@ -18,7 +20,23 @@ from sharing.source.declarations import stripped
 _TAKES_BYTES = re.compile(
     rb"cmp|write|(?<!th)(?<!sp)read|send|recv|hash|crc|checksum|digest|dump|serial|mmap|md5|sha\d|xxh", re.IGNORECASE
 )
+_ASSERTS = re.compile(rb"static_assert|build_bug_on|build_assert|compile_time_assert|compiletime_assert", re.IGNORECASE)
 _AROUND = frozenset((b"*", b"&", b"&&", b"const", b"volatile", b"restrict", b"__restrict"))
+
+
+def refuse_larger(planner: Planner, facts: RecordFacts) -> None:
+    """Raise ``Refused`` where something counts on the size that objects of the record have."""
+    place = planner.numbered(facts.key)
+    if place:
+        raise Refused(
+            f"{place} allocates it by a number of bytes, which would be too few: ask for its sizeof there first"
+        )
+    union = planner.union_around(facts.key)
+    if union:
+        raise Refused(f"the union {union} gives its bytes other meanings too")
+    taken = bytes_used(planner, facts)
+    if taken:
+        raise Refused(f"{taken} would see its new size")
 
 
 def bytes_used(planner: Planner, facts: RecordFacts) -> str:
@@ -87,10 +105,19 @@ def _in_file(source: Source, types: frozenset[bytes], objects: frozenset[bytes])
             elif token.text == b"sizeof":
                 named = _measured(code, at)
                 call = next((code[i - 1] for i in reversed(around) if i and code[i - 1].kind is Kind.NAME), None)
-                known = named in types or named in local
-                if known and call is not None and _TAKES_BYTES.search(call.text):
+                if call is None or not (named in types or named in local):
+                    continue
+                if _TAKES_BYTES.search(call.text) or (_ASSERTS.search(call.text) and _is_compared(code, around)):
                     return call, named
     return None
+
+
+def _is_compared(code: list[Token], around: list[int]) -> bool:
+    """Is what stands in the outermost of these parentheses compared for being equal, and not its remainder?"""
+    inside = code[around[0] : matching(code, around[0])]
+    if any(token.text == b"%" for token in inside):
+        return False
+    return any(b.text == b"=" and a.text in (b"=", b"!") and a.end == b.begin for a, b in pairwise(inside))
 
 
 def _measured(code: list[Token], at: int) -> bytes:

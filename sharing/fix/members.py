@@ -1,7 +1,6 @@
 """Edits that put one member of a record on lines of its own, for readers of the members by name and by order alike.
 
-Owns alignment on members, and padding where alignment cannot hold.  Neither adds a member: initialisers in order,
-designated ones and structured bindings keep their meaning.
+Owns alignment on members, and the choice of padding where alignment cannot hold (``sharing.fix.padding``).
 """
 
 from __future__ import annotations
@@ -9,21 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sharing.basics.geometry import round_up
 from sharing.fix.abi import outside
-from sharing.fix.hazards import bytes_used
+from sharing.fix.hazards import refuse_larger
+from sharing.fix.padding import check_standard, is_first, pad_around, size_around
 from sharing.fix.plan import Changes, Plan, Planner
-from sharing.fix.records import file_of, loose_place, separate_record, shown
+from sharing.fix.records import file_of, loose_place, refuse_unbounded, separate_element, shown
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
-from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.model.types import TypeKind
 from sharing.source.declarations import stripped
 from sharing.source.program import Defined
-
-_COMMENT = re.compile(rb"[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)")
-_UNIT_BITS = 64
-_OLD_C = re.compile(r"^(c|iso9899:)(89|90|199409)$")
 
 
 def align_member(
@@ -54,11 +49,11 @@ def align_member(
     if facts.bits & RecordBits.PACKED:
         notes = (f"{shown(facts)} is packed: make sure that nothing else relies on where its members are", *notes)
     if loose:
-        if _OLD_C.match(planner.program.units[record.unit].standard):
-            raise Refused(f"{loose} allocates it without alignment, and C89 has no bit-fields of 64 bits to pad with")
-        _pad_around(source, facts, member, planner.line_size, changes)
-        grows = _padded(facts, member, planner.line_size) - facts.size
-        how = f"put a line of unnamed bits {'behind' if _is_first(facts, member) else 'on both sides of'} {member.name}"
+        check_standard(planner.program.units[record.unit].standard, loose)
+        _check_plain(source, member)
+        pad_around(source, facts, member, planner.line_size, changes)
+        grows = size_around(facts, member, planner.line_size) - facts.size
+        how = f"put a line of unnamed bits {'behind' if is_first(facts, member) else 'on both sides of'} {member.name}"
         notes = (f"{loose} allocates it without alignment: padding holds wherever it starts", *notes)
     else:
         for each in (member, *following[:1]):
@@ -85,7 +80,7 @@ def separate_member_elements(planner: Planner, record: Defined[RecordFacts], pat
             raise Refused(f"the elements of {name} have no type of their own: give them one that is aligned")
         if planner.users(element.facts.key) - {f"record {step[0].facts.key}"}:
             raise Refused(f"{shown(element.facts)} is the type of other things too: give {name} one of its own")
-        return separate_record(planner, element)
+        return separate_element(planner, element)
     raise Refused(f"no array {path} is known")
 
 
@@ -105,18 +100,8 @@ def _check_record(planner: Planner, facts: RecordFacts, member: MemberFact) -> N
         raise Refused(f"a bit-field follows {member.name}")
     if any(not m.name and not m.is_base for m in following[:1]):
         raise Refused(f"an anonymous member follows {member.name}")
-    last = max(facts.members, key=lambda each: each.offset_bits)
-    kind = stripped(last.type)
-    if kind.kind == TypeKind.ARRAY and kind.count <= 0:
-        raise Refused(
-            f"{shown(facts)} ends in an array without bounds, {last.name}: what allocates it counts its bytes"
-        )
-    union = planner.union_around(facts.key)
-    if union:
-        raise Refused(f"the union {union} gives its bytes other meanings too")
-    taken = bytes_used(planner, facts)
-    if taken:
-        raise Refused(f"{taken} would see its new size")
+    refuse_unbounded(facts)
+    refuse_larger(planner, facts)
 
 
 def _names(path: str) -> list[str]:
@@ -206,59 +191,3 @@ def _check_plain(source: Source, member: MemberFact) -> None:
     words = {token.text for token in code[begin:end]}
     if begin >= len(code) or code[begin].begin != member.begin or (member.name and member.name.encode() not in words):
         raise Refused(f"a macro declares {member.name or 'the member behind it'}")
-
-
-def _pad_around(source: Source, facts: RecordFacts, member: MemberFact, line: int, changes: Changes) -> None:
-    """A line of bit-fields without a name on both sides: they take up room, and are members to nobody."""
-    _check_plain(source, member)
-    if _shares_declaration(facts, member):
-        raise Refused(f"{member.name} is declared together with others: give it a declaration of its own first")
-    if stripped(member.type).kind in RECORD_KINDS and any(
-        token.text == b"{" for token in source.code[source.at(member.begin) : source.at(member.end)][:4]
-    ):
-        raise Refused(f"{member.name} is declared together with its type")
-    code = source.code
-    first, last = source.at(member.begin), source.at(member.end)
-    if last >= len(code) or code[last].text != b";":
-        raise Refused(f"the declaration of {member.name} was not understood")
-    padding = f"long long {', '.join([f': {_UNIT_BITS}'] * (8 * line // _UNIT_BITS))};"
-    if not _is_first(facts, member):
-        _pad_behind(source, _end_before(source, first), padding, changes)
-    _pad_behind(source, last, padding, changes)
-
-
-def _is_first(facts: RecordFacts, member: MemberFact) -> bool:
-    return min(facts.members, key=lambda each: each.offset_bits) is member
-
-
-def _padded(facts: RecordFacts, member: MemberFact, line: int) -> int:
-    """The record's size with that padding: units of 64 bits begin at multiples of 8 bytes (psABIs of 64 bits)."""
-    unit = _UNIT_BITS // 8
-    start, following = member.offset_bits // 8, _following(facts, member)
-    at = start if _is_first(facts, member) else round_up(start, unit) + line
-    at = round_up(at + member.type.size, unit) + line
-    end = min((each.offset_bits for each in following), default=8 * facts.size) // 8
-    return round_up(at + facts.size - end, max(facts.align, 1))
-
-
-def _end_before(source: Source, first: int) -> int:
-    """Index of the token that ends the declaration before that of ``code[first]``, macros in front of it included."""
-    at = first - 1
-    while at >= 0 and source.code[at].text not in (b";", b"{", b"}", b":"):
-        at -= 1
-    if at < 0:
-        raise Refused("its declaration was not understood")
-    return at
-
-
-def _pad_behind(source: Source, at: int, padding: str, changes: Changes) -> None:
-    """Padding behind ``code[at]`` and what comments on it in the same line."""
-    code, end = source.code, source.code[at].end
-    following = code[at + 1].begin if at + 1 < len(code) else len(source.data)
-    if any(end <= directive.begin < following for directive in source.directives):
-        raise Refused(f"a preprocessor directive stands beside it ({source.path}:{source.position(end)[0]})")
-    indent = source.indent(code[at].begin) if code[at].text == b";" else source.indent(following)
-    place = end
-    while found := _COMMENT.match(source.data, place, following):
-        place = found.end()
-    changes.insert(source, place, f"\n{indent}{padding}")

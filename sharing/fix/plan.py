@@ -32,6 +32,7 @@ class Plan:
     """Edits that hold together or not at all.  ``how`` says in words what they do; ``notes`` what to know of them.
 
     ``rounds``: the object's size becomes whole lines (else its neighbours are moved away by other means).
+    ``tail``: padding behind the last member parts objects that follow each other, wherever the first starts.
     ``grows``: bytes that each object grows by, where that is not what the remedy says, which knows of no padding.
     """
 
@@ -40,6 +41,7 @@ class Plan:
     breaks_abi: bool = False
     notes: tuple[str, ...] = ()
     rounds: bool = True
+    tail: bool = False
     grows: int | None = None
 
 
@@ -191,6 +193,10 @@ class Planner:
         found = [place for at in self._around(key) for place in self._allocations.get(at, ())]
         return tuple(dict.fromkeys(found))
 
+    def numbered(self, key: str) -> str:
+        """``file:line`` that allocates the record, or one around it, by a number of bytes; "" where none does."""
+        return next((self._numbered[at] for at in self._around(key) if at in self._numbered), "")
+
     def is_placed(self, key: str) -> bool:
         """Was it seen where objects of the record, or of one around it, come from?"""
         users = {user for at in self._around(key) for user in self._users.get(at, ())}
@@ -239,6 +245,17 @@ class Planner:
                         promise = self.line_size
                     found[self.program.record_key(function.unit, made.record)].append((place, promise))
         return found
+
+    @cached_property
+    def _numbered(self) -> dict[str, str]:
+        return {
+            self.program.record_key(
+                function.unit, made.record
+            ): f"{self.program.path(function.unit, made.file)}:{made.line}"
+            for function in self.program.functions.values()
+            for made in function.facts.allocations
+            if made.by_number and 0 <= made.record < len(self.program.units[function.unit].records)
+        }
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:

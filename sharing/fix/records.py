@@ -1,17 +1,20 @@
 """Edits of record definitions: the whole type on lines of its own.
 
-Owns alignment on types, which rounds their size up, so that the tail is protected too.  Members are
-``sharing.fix.members``'s.
+Owns alignment on types, which rounds their size up, so that the tail is protected too, and padding behind elements
+where alignment cannot hold.  Members are ``sharing.fix.members``'s.
 """
 
 from __future__ import annotations
 
 from sharing.fix.abi import outside, record_is_seen
-from sharing.fix.hazards import bytes_used
+from sharing.fix.hazards import refuse_larger
+from sharing.fix.padding import check_standard, pad_tail, size_with_tail
 from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import RecordBits, RecordFacts
+from sharing.model.types import TypeKind
+from sharing.source.declarations import stripped
 from sharing.source.program import Defined
 
 _KEYWORDS = frozenset((b"struct", b"class", b"union"))
@@ -22,12 +25,7 @@ def align_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
     facts = record.facts
     if facts.declared_align >= planner.line_size:
         raise Refused(f"{facts.name} is aligned to {facts.declared_align} bytes already")
-    taken = bytes_used(planner, facts)
-    if taken:
-        raise Refused(f"{taken} would see its new size")
-    union = planner.union_around(facts.key)
-    if union:
-        raise Refused(f"the union {union} gives its bytes other meanings too")
+    refuse_larger(planner, facts)
     source, style = file_of(planner, record)
     changes = Changes()
     _align(source, facts, style, changes)
@@ -47,6 +45,47 @@ def separate_record(planner: Planner, record: Defined[RecordFacts]) -> Plan:
     if not planner.is_placed(record.facts.key):
         raise Refused("it was not seen where its objects come from: they have to be aligned there first")
     return align_record(planner, record)
+
+
+def separate_element(planner: Planner, record: Defined[RecordFacts]) -> Plan:
+    """As ``separate_record`` for objects one after another: padding behind each where alignment cannot hold."""
+    facts = record.facts
+    loose = loose_place(planner, facts)
+    if not loose and not planner.is_placed(facts.key):
+        loose = "code that was not seen"
+    if not loose or facts.align >= planner.line_size:
+        return separate_record(planner, record)
+    if facts.bits & RecordBits.PACKED:
+        raise Refused(f"{shown(facts)} is packed: its layout is fixed on purpose")
+    check_standard(planner.program.units[record.unit].standard, loose)
+    refuse_unbounded(facts)
+    refuse_larger(planner, facts)
+    source, _ = file_of(planner, record)
+    changes = Changes()
+    pad_tail(source, facts, planner.line_size, changes)
+    return Plan(
+        changes.edits(),
+        f"put a line of unnamed bits at the end of {shown(facts)}",
+        breaks_abi=record_is_seen(planner, facts, source.path),
+        notes=(
+            f"{loose} allocates it without alignment: padding holds wherever it starts, and parts its objects from "
+            f"each other, not the first from what is before it",
+            *outside(source.path),
+        ),
+        rounds=False,
+        tail=True,
+        grows=size_with_tail(facts, planner.line_size) - facts.size,
+    )
+
+
+def refuse_unbounded(facts: RecordFacts) -> None:
+    """Raise ``Refused`` for a record that goes on behind its end."""
+    last = max(facts.members, key=lambda each: each.offset_bits, default=None)
+    kind = stripped(last.type) if last is not None else None
+    if last is not None and kind is not None and kind.kind == TypeKind.ARRAY and kind.count <= 0:
+        raise Refused(
+            f"{shown(facts)} ends in an array without bounds, {last.name}: what allocates it counts its bytes"
+        )
 
 
 def use_destructive_size(planner: Planner, identity: str) -> Plan:

@@ -235,7 +235,8 @@ class StartFact(msgspec.Struct, frozen=True, array_like=True):
 class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
     """Dynamic storage made for a record: ``api`` is the function (or "new"), ``record`` an index into records.
 
-    ``guarantee``: bytes of alignment that the call promises, 0 the allocator's default.
+    ``guarantee``: bytes of alignment that the call promises, 0 the allocator's default.  ``by_number``: it asks for a
+    constant number of bytes that no ``sizeof`` of a record is part of, and would for a larger record too.
     """
 
     api: str
@@ -244,6 +245,7 @@ class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
     file: int
     line: Line
     column: Column
+    by_number: bool = False
 
 
 class FunctionFacts(msgspec.Struct, frozen=True):

@@ -169,8 +169,8 @@ class Unit:
         known = self._variables[at]
         self._variables[at] = msgspec.structs.replace(known, declarations=(*known.declarations, self._place(text)))
 
-    def allocation(self, record: int, api: str = "malloc", guarantee: int = 0) -> None:
-        self._allocations.append(AllocationFact(api, record, guarantee, 0, 1, 1))
+    def allocation(self, record: int, api: str = "malloc", guarantee: int = 0, *, by_number: bool = False) -> None:
+        self._allocations.append(AllocationFact(api, record, guarantee, 0, 1, 1, by_number))
 
     def facts(self) -> UnitFacts:
         functions = [FunctionFacts(f"f@{self.path}", "f", "f", 0, 1, 1, 0, allocations=tuple(self._allocations))]

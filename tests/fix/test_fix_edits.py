@@ -434,29 +434,6 @@ def test_a_remedy_that_only_a_person_can_do_says_what_it_is(builder: ProgramBuil
     assert refusal(builder, finding(hits, kind="aligned-allocation")) == "a change by hand: move hits"
 
 
-def test_a_type_from_malloc_is_not_aligned_in_vain(builder: ProgramBuilder) -> None:
-    unit = builder.unit(builder.file("job.c", "struct job { long n; };\n"))
-    unit.allocation(unit.record("struct job { long n; }", "job", (("long n", "n", LONG),)))
-    assert "job.c:1 allocates it without alignment" in refusal(builder, finding("key-job"))
-
-
-def test_a_type_of_unknown_origin_is_not_aligned_in_vain(builder: ProgramBuilder) -> None:
-    unit = builder.unit(builder.file("job.c", "struct job { long n; };\n"))
-    unit.record("struct job { long n; }", "job", (("long n", "n", LONG),))
-    assert "it was not seen where its objects come from" in refusal(builder, finding("key-job"))
-
-
-@pytest.mark.parametrize(("standard", "allowed"), [("c++14", False), ("c++17", True), ("gnu++20", True)])
-def test_new_aligns_as_the_type_asks_from_cxx17_on(builder: ProgramBuilder, standard: str, allowed: bool) -> None:
-    path = builder.file("job.cc", "struct job { long n; };\n")
-    unit = builder.unit(path, language="C++", standard=standard)
-    unit.allocation(unit.record("struct job { long n; }", "job", (("long n", "n", LONG),)), api="new")
-    if allowed:
-        assert edited(builder, finding("key-job"))["job.cc"] == "struct alignas(64) job { long n; };\n"
-    else:
-        assert "allocates it without alignment" in refusal(builder, finding("key-job"))
-
-
 @pytest.mark.parametrize(
     "shown",
     ["Gauges::get::one.hits", "one.hits", "(anonymous namespace)::Gauges::get::one.hits", "Gauges::get(int)::one.hits"],

@@ -12,23 +12,27 @@ import pytest
 from sharing.fix.edits import apply_edits
 from sharing.fix.members import align_member
 from sharing.fix.plan import Plan, Planner
+from sharing.fix.records import separate_element
 from sharing.fix.style import FixOptions
 from sharing.fix.tokens import Refused
 from sharing.fix.variables import separate_elements, separate_variable
-from sharing.source.program import Program
+from sharing.model.facts import RecordFacts
+from sharing.source.program import Defined, Program
 from tests.fix.program import read
 from tests.fix.test_fix_corpus import facts
 
+HEADERS = "#include <stdio.h>\n#include <string.h>\n#include <stdlib.h>\n"
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-missing-braces")
 Way = Callable[[Planner], Plan]
 
 
-def member(record: str, path: str, *others: str) -> Way:
-    def plan(planner: Planner) -> Plan:
-        (found,) = (each for each in planner.program.records.values() if each.facts.name == record)
-        return align_member(planner, found, path, others=others)
+def of_type(program: Program, name: str) -> Defined[RecordFacts]:
+    (found,) = (each for each in program.records.values() if each.facts.name == name)
+    return found
 
-    return plan
+
+def member(record: str, path: str, *others: str) -> Way:
+    return lambda planner: align_member(planner, of_type(planner.program, record), path, others=others)
 
 
 def named(program: Program, name: str) -> str:
@@ -38,6 +42,10 @@ def named(program: Program, name: str) -> str:
 
 def variable(name: str) -> Way:
     return lambda planner: separate_variable(planner, named(planner.program, name))
+
+
+def objects(name: str) -> Way:
+    return lambda planner: separate_element(planner, of_type(planner.program, name))
 
 
 def elements(name: str) -> Way:
@@ -142,6 +150,34 @@ int main(void) {
   printf("%s %zu\\n", text, sizeof(both));
 }
 """
+# Several members of one declaration, in what malloc returns; objects one after another, from calloc.
+GROUP = """#include <stdio.h>
+#include <stdlib.h>
+struct ring {
+  unsigned long mask; /* size */
+  unsigned in, put, out[2]; /* ends */
+  unsigned long name;
+};
+struct slot { /* of one thread */
+  unsigned long done;
+  char tag[3]; // short
+};
+int main(void) {
+  struct ring *one = malloc(sizeof *one);
+  *one = (struct ring){1, 2, 3, {4, 5}, 6};
+  struct slot *slots = calloc(3, sizeof(struct slot));
+  for (int i = 0; i < 3; i++) slots[i] = (struct slot){i + 1ul, "ab"};
+  printf("%lu %u %u %u %lu\\n", one->mask, one->in, one->put, one->out[1], one->name);
+  printf("%s %lu\\n", slots[2].tag, slots[1].done);
+  free(one), free(slots);
+}
+"""
+GROUP_CXX = (
+    GROUP.replace("one = malloc", "one = (ring *)malloc")
+    .replace("slots = calloc", "slots = (slot *)calloc")
+    .replace("(struct ring){", "ring{")
+    .replace("(struct slot){", "slot{")
+)
 CASES: dict[str, tuple[str, str, str, Way]] = {
     "member, c11": ("gcc", "-std=c11", REQUEST + POSITIONAL.replace("HEAP", STATIC), member("request", "op")),
     "last member": ("gcc", "-std=c11", REQUEST + POSITIONAL.replace("HEAP", STATIC), member("request", "value")),
@@ -152,6 +188,11 @@ CASES: dict[str, tuple[str, str, str, Way]] = {
     "malloc": ("gcc", "-std=c11", REQUEST + POSITIONAL.replace("HEAP", HEAP), member("request", "op")),
     "malloc, middle": ("gcc", "-std=c99", REQUEST + POSITIONAL.replace("HEAP", HEAP), member("request", "key")),
     "malloc, last": ("clang-19", "-std=c11", REQUEST + POSITIONAL.replace("HEAP", HEAP), member("request", "value")),
+    "first of a declaration": ("gcc", "-std=c11", GROUP, member("ring", "in")),
+    "middle of a declaration": ("clang-19", "-std=gnu17", GROUP, member("ring", "put")),
+    "last of a declaration": ("gcc", "-std=c99", GROUP, member("ring", "out")),
+    "objects from calloc": ("gcc", "-std=c11", GROUP, objects("slot")),
+    "c++, objects from calloc": ("g++", "-std=c++17", GROUP_CXX, objects("slot")),
     "c++, member": ("g++", "-std=c++17", NEW, member("Request", "op")),
     "c++, new": ("g++", "-std=c++17", NEW, member("Ring", "head", "tail")),
     "c++, new, c++20": ("clang++-19", "-std=c++20", NEW, member("Ring", "tail", "head")),
@@ -192,11 +233,11 @@ def test_the_program_says_the_same_after_the_edit(
     ("text", "way", "why"),
     [
         ("struct a { int n, m; } a, b; int same(void) { return memcmp(&a, &b, sizeof(a)); }", member("a", "n"),
-         "main.c:3 passes the bytes of a to memcmp, which would see its new size"),
+         "main.c:4 passes the bytes of a to memcmp, which would see its new size"),
         ("struct a { int n, m; } a; int f(FILE *o) { struct a x = a; return fwrite(&x, sizeof x, 1, o); }",
-         member("a", "m"), "main.c:3 passes the bytes of x to fwrite"),
+         member("a", "m"), "main.c:4 passes the bytes of x to fwrite"),
         ("struct a { int n, m; }; struct b { struct a a; } b; int f(int o) { return write(o, &b, sizeof(struct b)); }",
-         member("a", "n"), "main.c:3 passes the bytes of b to write"),
+         member("a", "n"), "main.c:4 passes the bytes of b to write"),
         ("struct a { int n, m; }; union u { struct a a; int raw[2]; } u;", member("a", "m"),
          "the union u gives its bytes other meanings too"),
         ("struct __attribute__((packed)) a { int n, m; } a;", member("a", "n"), "a is packed"),
@@ -204,6 +245,16 @@ def test_the_program_says_the_same_after_the_edit(
         ("struct a { int n; struct { int m; }; } a;", member("a", "n"), "an anonymous member follows n"),
         ("struct a { int n; int m[]; } *a;", member("a", "n"), "ends in an array without bounds, m"),
         ("struct a { int n;\n#ifdef X\nint x;\n#endif\nint m; } *a;", member("a", "n"), "a preprocessor directive"),
+        ("struct a { int n, m; }; struct a *f(void) { struct a *p = aligned_alloc(64, 64); p->n = 1; return p; }",
+         member("a", "n"), "main.c:4 allocates it by a number of bytes"),
+        ("struct a { int n, m; }; struct b { struct a a; }; enum { SLOT = 32 };\n"
+         "struct b *f(int n) { struct b *p = calloc(n, SLOT * 2); return p; }",
+         member("a", "n"), "main.c:5 allocates it by a number of bytes"),
+        ("struct a { int n, m; }; struct a *f(void) { void *p; posix_memalign(&p, 64, 64); return p; }\n"
+         "struct a *g(void) { struct a *p; posix_memalign((void **)&p, 64, 64); return p; }",
+         objects("a"), "main.c:5 allocates it by a number of bytes"),
+        ("struct a { int n, m; } a; _Static_assert(sizeof(struct a) == 8, \"\");", member("a", "n"),
+         "main.c:4 passes the bytes of a to _Static_assert"),
         ("static long s[4]; long f(int i) { return s[i] + sizeof(s); }", elements("s"), "its size is taken as a whole"),
         ("static long s[4]; long f(int i) { return s[i] + sizeof(s) / sizeof(long); }", elements("s"),
          "its size is taken as a whole"),
@@ -212,7 +263,7 @@ def test_the_program_says_the_same_after_the_edit(
     ],
 )  # fmt: skip
 def test_what_would_change_the_meaning_is_refused(tmp_path: Path, text: str, way: Way, why: str) -> None:
-    planner, _ = planner_of(tmp_path, f"#include <stdio.h>\n#include <string.h>\n{text}\n", "gcc", "-std=gnu11")
+    planner, _ = planner_of(tmp_path, f"{HEADERS}{text}\n", "gcc", "-std=gnu11")
     with pytest.raises(Refused, match=r".*" + why.replace("[", r"\[")):
         way(planner)
 
@@ -226,10 +277,17 @@ def test_what_would_change_the_meaning_is_refused(tmp_path: Path, text: str, way
         ("struct a { int n, m; } a, b; void f(void) { memcpy(&a, &b, sizeof(a)); memset(&b, 0, sizeof b); }",
          member("a", "n")),
         ("struct a { int n, m; }; union u { int raw[2]; } u; struct a a;", member("a", "m")),
+        ("struct a { int n, m; }; enum { SLOT = sizeof(struct a) };\n"
+         "struct a *f(int n) { struct a *p = malloc(n * SLOT); return p; }\n"
+         "struct a *g(void) { struct a *p = calloc(64, sizeof *p); return p; }",
+         member("a", "n")),
+        ("struct a { int n, m; }; struct a *f(unsigned long n) { struct a *p = malloc(n); return p; }", objects("a")),
+        ("struct a { int n, m; } a; _Static_assert(sizeof(struct a) <= 4096 && sizeof(struct a) % 4 == 0, \"\");",
+         member("a", "n")),
     ],
 )  # fmt: skip
 def test_what_keeps_its_meaning_is_not_refused(tmp_path: Path, text: str, way: Way) -> None:
-    planner, _ = planner_of(tmp_path, f"#include <stdio.h>\n#include <string.h>\n{text}\n", "gcc", "-std=gnu11")
+    planner, _ = planner_of(tmp_path, f"{HEADERS}{text}\n", "gcc", "-std=gnu11")
     assert way(planner).edits
 
 

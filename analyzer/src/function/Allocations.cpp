@@ -72,6 +72,27 @@ const RecordDecl *sizeofRecord(const Expr *E, unsigned Depth = 0) {
   return nullptr;
 }
 
+/// Is the size of a record part of the value, behind names of constants too?
+bool measuresRecord(const Stmt *S, unsigned Depth = 0) {
+  constexpr unsigned MaxDepth = 32;
+  if (!S || Depth > MaxDepth)
+    return false;
+  if (const auto *U = dyn_cast<UnaryExprOrTypeTraitExpr>(S))
+    return U->getTypeOfArgument()->getAsRecordDecl() != nullptr ||
+           U->isInstantiationDependent();
+  if (const auto *O = dyn_cast<OffsetOfExpr>(S))
+    return O->getNumComponents() != 0;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
+    if (const auto *V = dyn_cast<VarDecl>(Ref->getDecl()))
+      return measuresRecord(V->getAnyInitializer(), Depth + 1);
+    if (const auto *E = dyn_cast<EnumConstantDecl>(Ref->getDecl()))
+      return measuresRecord(E->getInitExpr(), Depth + 1);
+  }
+  return llvm::any_of(S->children(), [&](const Stmt *Part) {
+    return measuresRecord(Part, Depth + 1);
+  });
+}
+
 constexpr int64_t LineBytes = 64; ///< the least of what DPDK takes for a line
 /// More is not there to align: it is as much as a page.
 constexpr int64_t MaxAddedBytes = 4096;
@@ -268,6 +289,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
                     : MaxAddedBytes;
   Guarantee = std::max(Guarantee, Promised);
   QualType T;
+  bool Numbered = false;
   for (const Expr *Arg : C.arguments())
     if (const RecordDecl *R = sizeofRecord(Arg)) {
       T = Context.getRecordType(R);
@@ -282,6 +304,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     QualType To = C.getArg(0)->IgnoreParenCasts()->getType();
     if (To->isPointerType() && To->getPointeeType()->isPointerType())
       T = To->getPointeeType()->getPointeeType();
+    Numbered = !T.isNull() && T->isRecordType() && byNumber(C, T);
   }
   // What returns the type itself knows it: its own allocation counts.
   if (T.isNull() &&
@@ -289,7 +312,30 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
                    C.getType()->getPointeeType()->isRecordType())))
     return;
   allocated(OfBytes ? "std::allocator" : Name, T, Guarantee, C.getExprLoc());
+  Out.Allocations.back().ByNumber = Numbered;
   Allocated[&C] = Out.Allocations.size() - 1;
+}
+
+/// Does the call ask for so many bytes whatever the size of \p Record is?  Of a
+/// number of objects and their size only the latter counts.
+bool Body::byNumber(const CallExpr &C, QualType Record) const {
+  if (Record->isIncompleteType() || Record->isDependentType())
+    return false;
+  int64_t Size = Context.getTypeSizeInChars(Record).getQuantity();
+  const FunctionDecl *F = C.getDirectCallee();
+  int Alignment = F && F->getIdentifier() ? alignmentArgument(*F) : -1;
+  bool Found = false;
+  for (unsigned I = 0; I < C.getNumArgs(); ++I) {
+    const Expr *Arg = C.getArg(I);
+    Expr::EvalResult Result;
+    if (int(I) == Alignment || !Arg->getType()->isIntegerType())
+      continue;
+    if (Arg->isValueDependent() || measuresRecord(Arg))
+      return false;
+    if (Arg->EvaluateAsInt(Result, Context))
+      Found |= Result.Val.getInt().getExtValue() >= Size;
+  }
+  return Found;
 }
 
 /// What was reserved and is found in the record that tells of it, as

@@ -190,8 +190,12 @@ void Body::castTo(const CastExpr &C) {
       return reserved(C);
     if (Out.Allocations[It->second].Record >= 0)
       return;
-    if (const RecordDecl *R = C.getType()->getPointeeType()->getAsRecordDecl())
-      Out.Allocations[It->second].Record = Unit.record(*R);
+    QualType T = C.getType()->getPointeeType();
+    if (const RecordDecl *R = T->getAsRecordDecl()) {
+      AllocationFact &A = Out.Allocations[It->second];
+      A.Record = Unit.record(*R);
+      A.ByNumber = byNumber(*cast<CallExpr>(It->first), T);
+    }
     return;
   }
   default:

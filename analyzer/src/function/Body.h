@@ -153,6 +153,7 @@ private:
   void allocates(const clang::CallExpr &C, const clang::FunctionDecl &F);
   void allocates(const clang::CXXNewExpr &N);
   void reserved(const clang::CastExpr &C);
+  bool byNumber(const clang::CallExpr &C, clang::QualType Record) const;
   void toWhole(const clang::CastExpr &C);
   void freed(const clang::CallExpr &C, const clang::FunctionDecl &F);
   void endings();
