@@ -27,6 +27,7 @@ from sharing.rules import RULES
 from sharing.source.declarations import stripped
 from sharing.source.program import Defined, Program
 
+_AMONG_OBJECTS = frozenset(rule.id for rule in RULES if rule.among_objects)
 _STARTING = frozenset(rule.id for rule in RULES if rule.starts_line)
 LINE_SHOWN = 200  # characters of a line of source
 EDITS_SHOWN = 6  # of one plan in words; all are in ``Remedy.edits``
@@ -158,11 +159,16 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
     if remedy.kind == "pad-element" and (inner := _array_inside(planner, participant)):
         return separate_member_elements(planner, *inner)
     if identity not in planner.program.variables and identity in planner.program.records:
-        record = planner.program.records[identity]
-        return (separate_element if remedy.kind == "pad-element" else separate_record)(planner, record)
+        return _objects(planner, planner.program.records[identity], remedy, finding)
     if remedy.kind == "pad-element":
         return separate_elements(planner, identity)
     return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)
+
+
+def _objects(planner: Planner, record: Defined[RecordFacts], remedy: Remedy, finding: Finding) -> Plan:
+    """Of what is allocated: where objects of the type meet each other, room between them will do."""
+    among = finding.rule in _AMONG_OBJECTS or remedy.kind == "pad-element"
+    return (separate_element if among else separate_record)(planner, record)
 
 
 def _undeclared(participant: Participant) -> str:

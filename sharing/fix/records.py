@@ -55,6 +55,8 @@ def separate_element(planner: Planner, record: Defined[RecordFacts]) -> Plan:
         loose = "code that was not seen"
     if not loose or facts.align >= planner.line_size:
         return separate_record(planner, record)
+    if facts.name.endswith("[]"):
+        raise Refused("its elements have no type of their own: give them one that fills whole lines")
     if facts.bits & RecordBits.PACKED:
         raise Refused(f"{shown(facts)} is packed: its layout is fixed on purpose")
     check_standard(planner.program.units[record.unit].standard, loose)

@@ -59,7 +59,7 @@ def separate_elements(planner: Planner, identity: str) -> Plan:
     facts = variable.facts
     array = stripped(facts.type)
     if array.kind != TypeKind.ARRAY or array.inner is None:
-        raise Refused("it is not an array")
+        raise Refused("it is no plain array: give its elements a type of their own that fills whole lines")
     record = planner.own_record(array.inner, variable.unit)
     if record is not None and planner.users(record.facts.key) <= {identity}:
         return align_record(planner, record)

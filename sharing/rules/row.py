@@ -16,6 +16,7 @@ class Rule:
     """``page`` is the docstring of the rule's module, ``severity`` what a finding has before the evidence moves it.
 
     ``starts_line``: what a finding is about has to start on a line, which padding around it does not bring about.
+    ``among_objects``: what meets are objects of one type that follow each other, which room between them parts.
     """
 
     id: str
@@ -24,6 +25,7 @@ class Rule:
     severity: Severity
     page: str
     starts_line: bool = False
+    among_objects: bool = False
 
     def info(self) -> RuleInfo:
         return RuleInfo(self.id, self.name, self.summary, self.page, self.severity)

@@ -24,8 +24,14 @@ def test_objects_one_after_another_are_padded_where_alignment_does_not_hold(buil
     text = "struct job {\n  long n; /* done */\n};\n"
     unit = builder.unit(builder.file("job.c", text))
     unit.allocation(unit.record(text[: text.index("};") + 1], "job", (("long n", "n", LONG),)))
-    wanted = finding("key-job", kind="pad-element")
+    wanted = finding("key-job", rule="packed-thread-slots")
     assert edited(builder, wanted)["job.c"] == text.replace("*/", f"*/\n  {UNNAMED}")
+
+
+def test_elements_of_no_type_of_the_projects_own_are_not_padded(builder: ProgramBuilder) -> None:
+    unit = builder.unit(builder.file("job.c", "struct job { long n; };\n"))
+    unit.record("struct job { long n; }", "jobs_[]", (("long n", "n", LONG),))
+    assert "no type of their own" in refusal(builder, finding("key-jobs_[]", kind="pad-element"))
 
 
 def test_objects_whose_allocation_is_aligned_are_aligned_instead(builder: ProgramBuilder) -> None:

@@ -378,6 +378,7 @@ def _verb(use: Use) -> str:
 
 RULE = DeclarationRule(
     id="thread-elements-meet",
+    among_objects=True,
     name="Elements of threads meet on a line",
     summary="An array has an element for each thread, whose size is no multiple of a line: neighbours share a line.",
     severity=Severity.MEDIUM,

@@ -175,6 +175,7 @@ def _entry_writes(actor: Actor, writers: tuple[Access, ...], ctx: Context) -> bo
 
 RULE = LineRule(
     id="packed-thread-slots",
+    among_objects=True,
     name="Per-thread slots packed into one line",
     summary="Elements of a small array, smaller than a line, are updated by several threads.",
     severity=Severity.MEDIUM,
