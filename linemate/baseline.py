@@ -12,7 +12,7 @@ import msgspec
 from linemate.output import write_text
 from reports.fingerprint import PAIR, fingerprint
 from sharing.model.errors import Malformed
-from sharing.model.finding import Finding, Report, Severity, Verdict
+from sharing.model.finding import OF_MEETING, Finding, LineRef, Report, Severity, Verdict
 from sharing.model.inputs import read_input
 from sharing.rules import LINE_RULES
 
@@ -69,18 +69,31 @@ def only_new(
 
 
 def _one_per_object(findings: list[Finding]) -> list[Finding]:
-    """Of pairs that one edit parts the worst, as ``sharing.judge.positions`` has it for all of them."""
+    """Of pairs that one edit parts, and of those of one line, the worst, of equally bad ones who names most of it."""
     rules = {rule.id for rule in LINE_RULES}
+    one_a_line = {rule.id for rule in LINE_RULES if rule.exclusive}
     taken: set[tuple[str, str]] = set()
-    kept = []
-    for finding in findings:
+    on_line: dict[tuple[str, LineRef], set[tuple[str, str]]] = {}
+    kept = set()
+    for at in sorted(range(len(findings)), key=lambda at: _precedence(findings[at])):
+        finding = findings[at]
         first = finding.participants[0]
         moved = (first.identity or first.name, first.member)
-        if finding.rule not in rules or moved not in taken:
-            kept.append(finding)
+        here: set[tuple[str, str]] = set()
+        if finding.rule in one_a_line and finding.verdict in OF_MEETING:
+            # Lines of two programs may have one address: pairs of one line have one of it in common.
+            here = on_line.setdefault((finding.target, finding.line), set())
+        same_line = not here.isdisjoint(_pair(finding))
+        here.update(_pair(finding))
+        if finding.rule not in rules or not (same_line or moved in taken):
+            kept.add(at)
         if finding.rule in rules:
             taken.add(moved)
-    return kept
+    return [finding for at, finding in enumerate(findings) if at in kept]
+
+
+def _precedence(finding: Finding) -> tuple[int, int]:
+    return -finding.severity.rank, -len(finding.participants)
 
 
 def without_new(report: Report, known: Mapping[str, Severity], least: Severity) -> Report:

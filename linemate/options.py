@@ -24,7 +24,8 @@ class AuditOptions:
     participant names; empty means all.  ``fail_on`` None means that findings never fail the run.
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     ``guards`` are pairs that must not share a line, whatever the rules say of them.  ``spread``: members of an archive
-    are audited by several processes where that pays.
+    are audited by several processes where that pays.  ``every_pair``: each pair of a line that has a finding is one of
+    its own, by which two revisions are compared; ``heat``: what is hot in both.
     """
 
     binary: str
@@ -42,6 +43,8 @@ class AuditOptions:
     assume_threads: bool = False
     guards: tuple[PairGuard, ...] = ()
     spread: bool = True
+    every_pair: bool = False
+    heat: ComparedHeat | None = field(default=None, repr=False, compare=False)  # what is learnt on the way is no input
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,7 @@ class CheckOptions:
 
     ``streams`` are files of facts that were gathered before; with them ``facts`` is not run.  ``objects`` is a folder
     of built object files and ``binary`` the linked program, "" where only the source is known.  ``edits``: look for
-    the edits of findings, which takes longest.  ``every_pair``: also pairs that the edit of a worse one would part, by
-    which two revisions are compared; ``heat``: what is hot in both.  The others are as in ``AuditOptions``.
+    the edits of findings, which takes longest.  The others are as in ``AuditOptions``.
     """
 
     facts: FactsRequest = field(default_factory=FactsRequest)

@@ -221,8 +221,8 @@ def judge_options(size: int, pair: int, options: AuditOptions | CheckOptions) ->
         demangle=demangle,
         assume_threads=options.assume_threads,
         edits=not isinstance(options, CheckOptions) or options.edits,
-        every_pair=isinstance(options, CheckOptions) and options.every_pair,
-        heat=options.heat if isinstance(options, CheckOptions) else None,
+        every_pair=options.every_pair,
+        heat=options.heat,
     )
 
 

@@ -53,9 +53,12 @@ def check_built(program: Program, options: CheckOptions) -> Report:
         symbols=options.symbols,
         project=options.project,
         assume_threads=options.assume_threads,
+        every_pair=options.every_pair,
+        heat=options.heat,
     )
     code = _audited(_Asked(f"{wanted} {stamp(options.binary)}", wanted)).findings
-    findings = said_once(declared(joined(report.findings, code), report.findings, program))
+    both = joined(report.findings, code, every_pair=options.every_pair)
+    findings = said_once(declared(both, report.findings, program))
     shown = [finding for finding in findings if finding.severity.rank >= options.min_severity.rank]
     return msgspec.structs.replace(report, findings=tuple(shown), hidden=report.hidden + len(findings) - len(shown))
 
@@ -117,11 +120,11 @@ def _audited(asked: _Asked) -> Report:
     return audit(asked.options, lambda how_far: None)
 
 
-def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Finding]:
+def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...], *, every_pair: bool = False) -> list[Finding]:
     """The worst first: findings of source, each at the severity that either side gives it, and those of code alone.
 
     A line is fetched as often as the code says; what source alone is known by, its places, stays.  Of two findings
-    about one thing the worse is kept.
+    about one thing the worse is kept; where ``every_pair`` stands for itself, of two about one pair.
     """
     code: dict[str, Finding] = {}
     for finding in linked:
@@ -132,7 +135,7 @@ def joined(source: tuple[Finding, ...], linked: tuple[Finding, ...]) -> list[Fin
     for finding in code.values():
         if finding.severity.rank < LISTED.rank:
             continue
-        same = [one for one in kept if _about_the_same(one, finding)]
+        same = [one for one in kept if _about_the_same(one, finding, every_pair=every_pair)]
         if all(one.severity.rank < finding.severity.rank for one in same):
             kept = [one for one in kept if one not in same] + [finding]
     return sorted(kept, key=lambda finding: -finding.severity.rank)
@@ -159,11 +162,12 @@ def _with_code(finding: Finding, code: Finding | None) -> Finding:
     )
 
 
-def _about_the_same(one: Finding, other: Finding) -> bool:
+def _about_the_same(one: Finding, other: Finding, *, every_pair: bool) -> bool:
     """On one line, the same pair, or by the same rule one thing with the same other or with another, or one array."""
     if one.line.address != other.line.address:
         return False
     if one.rule == other.rule and one.rule in OF_WHOLE_ARRAYS:
         return one.participants[0].array == other.participants[0].array
     sides = [{who.full_name for who in finding.participants[:PAIR]} for finding in (one, other)]
-    return sides[0] == sides[1] or (one.rule == other.rule and not sides[0].isdisjoint(sides[1]))
+    alike = not every_pair and one.rule == other.rule
+    return sides[0] == sides[1] or (alike and not sides[0].isdisjoint(sides[1]))

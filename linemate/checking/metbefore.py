@@ -15,6 +15,7 @@ from sharing.rules import LINE_RULES
 # Names that C and C++ keep for their libraries: what such a member is a part of is one thing to the program.
 _LIBRARY = re.compile(r"\.(?:_[A-Z]|__).*$")
 _ELEMENT = re.compile(r"\[[0-9]+\]")
+ON_LINE_RULES = frozenset(rule.id for rule in LINE_RULES)
 _APART = frozenset({Verdict.FRAGILE, Verdict.ADJACENT_PAIR, Verdict.LOST_COLOCATION})  # the pair is on no common line
 
 
@@ -25,13 +26,12 @@ def met_before(report: Report, before: Report) -> dict[str, Severity]:
     Both sides are said there, or one is and the other lay beside it as busy as now: that an edit made a neighbour busy
     is news.
     """
-    rules = {rule.id for rule in LINE_RULES}
-    old = [one for one in before.findings if one.rule in rules]
+    old = [one for one in before.findings if one.rule in ON_LINE_RULES]
     said = {fingerprint(one) for one in old}
     known: dict[str, Severity] = {}
     for finding in report.findings:
         key = fingerprint(finding)
-        if key in said or finding.rule not in rules or len(finding.participants) < PAIR:
+        if key in said or finding.rule not in ON_LINE_RULES or len(finding.participants) < PAIR:
             continue
         was = [one.severity for one in old if _alike(one, finding) and _has_pair_of(finding, one)]
         if was:
@@ -45,16 +45,16 @@ def _alike(was: Finding, now: Finding) -> bool:
 
 
 def _has_pair_of(now: Finding, was: Finding) -> bool:
-    pair = [_thing(who) for who in now.participants[:PAIR]]
+    pair = [thing(who) for who in now.participants[:PAIR]]
     if pair[0] == pair[1]:  # within one thing: that it meets another is another matter
-        return [_thing(who) for who in was.participants[:PAIR]] == pair
-    said = {_thing(who) for who in was.participants}
+        return [thing(who) for who in was.participants[:PAIR]] == pair
+    said = {thing(who) for who in was.participants}
     if said.issuperset(pair):
         return True
     return not said.isdisjoint(pair) and all(_lay_there(was, now, who) for who in now.participants[:PAIR])
 
 
-def _thing(who: Participant) -> tuple[str, str]:
+def thing(who: Participant) -> tuple[str, str]:
     """What the program declares: the variable or its member, all elements of an array as one."""
     return who.identity, _ELEMENT.sub("[]", _LIBRARY.sub("", who.full_name))
 

@@ -19,6 +19,7 @@ from linemate import baseline, database
 from linemate.cachedir import bases_folder, facts_folder
 from linemate.checking import basefacts
 from linemate.checking.metbefore import met_before
+from linemate.checking.newcomers import with_newcomers
 from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
@@ -231,7 +232,8 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
             hidden = compared.hidden
             parted = baseline.without_improved(_judge(dataclasses.replace(ours, min_severity=least))[0], before)
             compared = baseline.only_new(parted, known, what, least, every_pair=True)
-            compared = msgspec.structs.replace(compared, hidden=hidden)
+            told = with_newcomers(compared.findings, before, least)
+            compared = msgspec.structs.replace(compared, findings=told, hidden=hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)
     compared = _with_age(_with_notes(compared, (*moved, *base.notes)), options, program, old, built)

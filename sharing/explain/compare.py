@@ -28,7 +28,7 @@ from sharing.explain.elements import element_pairs
 from sharing.explain.findings import new_findings
 from sharing.explain.linepairs import BuildView, LinePairs, line_pairs, view_of, with_more
 from sharing.explain.match import MatchBasis, Matching, match_functions, match_variables
-from sharing.explain.reported import newly_reported, reports
+from sharing.explain.reported import newly_reported, reports, says
 from sharing.explain.same import same_build, what_differs
 from sharing.explain.samecode import code_numbers
 from sharing.explain.sections import section_shifts
@@ -158,7 +158,8 @@ def _met_on_lines(variables: Matching, views: dict[bool, BuildView]) -> dict[boo
     if all(one.activity.context is not None and one.activity.threaded for one in views.values()):
         told = {of_new: reports(one.activity) for of_new, one in views.items()}
         for of_new, one in views.items():
-            more = newly_reported(one, told[of_new], told[not of_new], met[of_new].pairs)
+            others = says(views[not of_new].activity, told[not of_new])
+            more = newly_reported(one, told[of_new], others, met[of_new].pairs)
             met[of_new] = with_more(met[of_new], more)
     return met
 

@@ -17,16 +17,15 @@ import numpy.typing as npt
 
 from sharing.explain import mates
 from sharing.explain.activity import Activity
-from sharing.explain.identity import Objects, Words, base_name
+from sharing.explain.identity import Objects, Words
 from sharing.explain.match import Matching
 from sharing.explain.members import Members
 from sharing.model.comparison import LineMates, Straddle
 from sharing.model.finding import Confidence, Severity, Verdict
-from sharing.model.image import AccessKind, Image, SectionKind
+from sharing.model.image import SectionKind
 from sharing.model.profile import Access, Actor, Heat
 from sharing.rules.line.base import Draft
 from sharing.static import numbers as static_numbers
-from sharing.static.callees import function_name
 
 MAX_EXAMINED = 120  # pairs of variables whose actors are looked at, busiest first
 MAX_SHOWN = 20
@@ -250,25 +249,12 @@ def meeting(
 
 def _begun(view: BuildView, row: int, actor: Actor, place: int) -> Iterator[Begun]:
     """What functions do with it that do not, or do nothing, with it in the other build, where it is at ``place``."""
-    start, end = actor.span
-    there = int(view.there.image.variables["address"][int(view.partner[row])]) + place
-    here = _deeds(view.here.image, start, end)
-    before = _deeds(view.there.image, there, there + end - start)
-    for name, writes in here.items():
+    size, offset = actor.span[1] - actor.span[0], _offset_of(view, row, actor)
+    users, others = view.members.users
+    before = others.at(int(view.partner[row]), place, place + size)
+    for name, writes in users.at(row, offset, offset + size).items():
         if name not in before or (writes and not before[name]):
             yield Begun(name, actor.name, writes)
-
-
-def _deeds(image: Image, start: int, end: int) -> dict[str, bool]:
-    """The functions that use what is there, by linkage names, and whether they write it."""
-    sites = image.sites
-    sites = sites[(sites["target"] >= start) & (sites["target"] < end) & (sites["function"] >= 0)]
-    sites = sites[sites["kind"] != AccessKind.ADDRESS]
-    found: dict[str, bool] = {}
-    for function, kind in np.unique(np.stack([sites["function"], sites["kind"]]), axis=1).T.tolist():
-        name = base_name(function_name(image, function))
-        found[name] = found.get(name, False) or kind in (AccessKind.STORE, AccessKind.RMW)
-    return found
 
 
 def _draft_of(activity: Activity, line: int, line_size: int, actors: tuple[Actor, Actor]) -> Draft | None:

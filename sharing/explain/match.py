@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sharing.explain.behaviour import mixed
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.samecode import CodeReader
+from sharing.explain.users import Users
 
 
 class MatchBasis(IntEnum):
@@ -339,13 +340,10 @@ def _renamed(search: _Search, used: tuple[dict[int, set[int]], dict[int, set[int
 
 def _users(objects: Objects, pair_of_function: Ids) -> dict[int, set[int]]:
     """By variable the functions of both builds (rows of pairs) that use it."""
-    sites = objects.image.sites
-    sites = sites[sites["function"] >= 0]
-    pair = pair_of_function[sites["function"]]
-    row = objects.image.variables_at(sites["target"])
     found: dict[int, set[int]] = defaultdict(set)
-    for one, by in np.unique(np.stack([row, pair])[:, (row >= 0) & (pair >= 0)], axis=1).T.tolist():
-        found[one].add(by)
+    for one, function in Users(objects.image).functions().tolist():
+        if (pair := int(pair_of_function[function])) >= 0:
+            found[one].add(pair)
     return found
 
 

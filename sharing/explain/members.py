@@ -12,7 +12,8 @@ import numpy as np
 
 from sharing.explain.identity import Ids
 from sharing.explain.mates import MISSING
-from sharing.explain.renamed import Key, UsedIn, renamed_members
+from sharing.explain.renamed import Key, Names, renamed_members
+from sharing.explain.users import Users
 from sharing.model.image import Image
 from sharing.model.types import Member
 
@@ -22,7 +23,7 @@ class Members:
 
     def __init__(self, here: Image, there: Image) -> None:
         self._here, self._there = here, there
-        self._used = UsedIn(here), UsedIn(there)
+        self.users = Users(here), Users(there)
         self._moved: dict[tuple[int, int], dict[Key, Member]] = {}
 
     def offset(self, row: int, partner: int, offset: int) -> int:
@@ -63,13 +64,17 @@ class Members:
             here, there = ({_key(m): m for m in image.types.flatten(row)}
                            for image, row in ((self._here, kind), (self._there, other)))  # fmt: skip
             if here.keys() != there.keys():
-                one, two = self._used
-                used = (lambda key: one.at(kind, here[key])), (lambda key: two.at(other, there[key]))
+                one, two = self.users
+                used = (lambda key: _of(one, kind, here[key])), (lambda key: _of(two, other, there[key]))
                 called = {new: old for old, new in renamed_members(here, there, used).items()}
                 there = {called.get(key, key): member for key, member in there.items()}
             places = [{key: (m.offset, m.stride) for key, m in side.items()} for side in (here, there)]
             self._moved[kind, other] = {} if places[0] == places[1] else there
         return self._moved[kind, other]
+
+
+def _of(users: Users, kind: int, member: Member) -> Names:
+    return users.in_type(kind, member.offset, member.offset + max(member.size, 1))
 
 
 def _key(member: Member) -> Key:

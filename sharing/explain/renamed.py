@@ -10,21 +10,16 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
-import numpy as np
-
-from sharing.explain.identity import base_name
-from sharing.model.image import Image
 from sharing.model.types import Member
-from sharing.static.callees import function_name
 
 Key = tuple[str, int, int]  # path, and which part of the bits or bytes at it
-Users = frozenset[str]  # names of functions
+Names = frozenset[str]  # of functions
 
 
 def renamed_members(
     here: Mapping[Key, Member],
     there: Mapping[Key, Member],
-    users: tuple[Callable[[Key], Users], Callable[[Key], Users]],
+    users: tuple[Callable[[Key], Names], Callable[[Key], Names]],
 ) -> dict[Key, Key]:
     """Members that the other type has under another name: by the name here that there."""
     sides = [[key for key, _ in sorted(of.items(), key=_place)] for of in (here, there)]
@@ -37,37 +32,9 @@ def renamed_members(
     return found
 
 
-def used_alike(one: Users, other: Users) -> bool:
+def used_alike(one: Names, other: Names) -> bool:
     """Does a function use both, or nothing that is known either?"""
     return bool(one & other) or not (one or other)
-
-
-class UsedIn:
-    """The functions that use what is at offsets of variables of a type, by name."""
-
-    def __init__(self, image: Image) -> None:
-        self._image = image
-        self._of: dict[int, dict[int, set[str]]] = {}
-
-    def at(self, kind: int, member: Member) -> Users:
-        offsets = self._offsets(kind)
-        found = (names for at, names in offsets.items() if member.offset <= at < member.offset + max(member.size, 1))
-        return frozenset().union(*found)
-
-    def _offsets(self, kind: int) -> dict[int, set[str]]:
-        """By offset of an access in a variable of that type."""
-        if kind not in self._of:
-            image, users = self._image, defaultdict[int, set[str]](set)
-            sites = image.sites[image.sites["function"] >= 0]
-            row = image.variables_at(sites["target"])
-            mine = (row >= 0) & (image.variables["type"][row] == kind)
-            at = sites["target"][mine] - image.variables["address"][row[mine]]
-            for offset, function in np.unique(
-                np.stack([at.astype(np.int64), sites["function"][mine]]), axis=1
-            ).T.tolist():
-                users[offset].add(base_name(function_name(image, function)))
-            self._of[kind] = users
-        return self._of[kind]
 
 
 def _between_the_same(one: Sequence[Key], other: Sequence[Key]) -> Iterator[tuple[list[Key], list[Key]]]:

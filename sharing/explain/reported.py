@@ -12,9 +12,12 @@ from sharing.explain.activity import Activity
 from sharing.explain.elements import elements_of
 from sharing.explain.linepairs import BuildView, LinePair, meeting, offset_there
 from sharing.explain.mates import MISSING
+from sharing.judge.mates import each_pair
 from sharing.judge.merging import merge
+from sharing.judge.severitylimit import limited
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Actor
+from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Draft
 
 LEAST = Severity.MEDIUM
@@ -24,7 +27,7 @@ OF_PAIRS = frozenset({Verdict.FALSE_SHARING, Verdict.READ_MOSTLY_DISTURBED})
 def newly_reported(
     view: BuildView, here: list[Draft], there: list[Draft], known: tuple[LinePair, ...]
 ) -> list[LinePair]:
-    """What is reported ``here`` and not ``there`` (each: ``reports``), without the pairs that are ``known``."""
+    """What is reported ``here`` (``reports``) and not said ``there`` (``says``), without the ``known`` pairs."""
     names = {frozenset((pair.mates.first, pair.mates.second)) for pair in known if _counts(pair.severity)}
     arrays = {pair.rows[0] for pair in known if pair.rows[0] == pair.rows[1] and _counts(pair.severity)}
     left = [d for d in here if not _among(d, names, arrays, view)]
@@ -40,6 +43,14 @@ def reports(activity: Activity) -> list[Draft]:
     """What an audit of a build says at medium or above of two that share a line, or of elements."""
     found = merge([draft for line in activity.lines for draft in activity.drafts(line)])
     return [d for d in found if d.verdict in OF_PAIRS and _counts(d.severity)]
+
+
+def says(activity: Activity, reported: list[Draft]) -> list[Draft]:
+    """What is reported, and as bad of pairs in whose place another one of their line is named."""
+    if activity.context is None:
+        return reported
+    pairs = limited(each_pair(reported, LINE_RULES, activity.context), activity.context)
+    return [*reported, *(d for d in pairs if d.verdict in OF_PAIRS and _counts(d.severity))]
 
 
 def _row(actor: Actor, view: BuildView) -> int:

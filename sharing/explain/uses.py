@@ -57,9 +57,11 @@ def _uses(builds: Builds, view: BuildView, rows: set[int]) -> list[Use]:
     out = []
     for function, one, other in zip(touching.tolist(), old, new, strict=True):
         mine = added & (sites["function"] == function)
-        names, written = _named(builds, sites[mine], row[mine])
+        did = _named(builds, sites[mine], row[mine])
+        written = frozenset(name for name, kinds in did.items() if not kinds.isdisjoint(WRITES))
+        read = frozenset(name for name, kinds in did.items() if AccessKind.LOAD in kinds) - written
         alone = only_accesses(one, other, frozenset(sites["ip"][mine].tolist()))
-        out.append(Use(function, shown[builds.functions.new.label(function)], names, written, alone))
+        out.append(Use(function, shown[builds.functions.new.label(function)], tuple(did), written, read, alone))
     return out
 
 
@@ -74,15 +76,14 @@ def _added(view: BuildView, sites: Table, row: Ids) -> npt.NDArray[np.bool_]:
     return out
 
 
-def _named(builds: Builds, sites: Table, row: Ids) -> tuple[tuple[str, ...], frozenset[str]]:
-    """(the names of what is accessed, those of them that are written)"""
-    names: dict[str, bool] = {}
+def _named(builds: Builds, sites: Table, row: Ids) -> dict[str, set[int]]:
+    """The kinds of accesses by the name of what they are to."""
+    names: dict[str, set[int]] = {}
     variables = builds.new.image.variables
     for one, target, kind in zip(row.tolist(), sites["target"].tolist(), sites["kind"].tolist(), strict=True):
         actor = builds.new.actor_at(one, target - int(variables["address"][one]))
-        name = actor.name if actor is not None else builds.variables.new.label(one)
-        names[name] = names.get(name, False) or kind in WRITES
-    return tuple(names), frozenset(name for name, written in names.items() if written)
+        names.setdefault(actor.name if actor is not None else builds.variables.new.label(one), set()).add(kind)
+    return names
 
 
 def only_accesses(old: Code | None, new: Code | None, accesses: frozenset[int]) -> bool:

@@ -12,6 +12,17 @@ SMALLEST_STEP: Annotated[
     int, About("bytes between positions", Origin.CHOSEN, "linkers place what matters here at words")
 ] = 4
 
+# What is hot in two revisions (``comparedheat``).
+MORE_USE: Annotated[
+    float,
+    About(
+        "estimated executions in the newer revision over those in the older",
+        Origin.CHOSEN,
+        "from here on a function does more: what was done on one of two ways is done on both; a hint of how often a "
+        "way is taken moves an estimate by less",
+    ),
+] = 2.0
+
 # Which edit is offered (``remedies``).
 ALIKE_LINES: Annotated[
     int, About("lines of memory", Origin.CHOSEN, "edits that cost up to so many in all are equally good")

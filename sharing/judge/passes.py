@@ -65,8 +65,9 @@ class Passes:
         table = correlate.slots(self.accesses)
         limits = self.limits or correlate.thresholds(table, self.image)
         if heat is not None:
-            limits = heat.bar(self.image.path, limits)
+            limits = heat.bar(self.image, limits)
         profiler = Profiler(self.image, self.calls, self.accesses, self.locks, self.knowledge, limits, self.demangle)
+        profiler.settled = heat.settled(self.image, self.calls) if heat is not None else None
         return Profiled(self, table, limits, profiler)
 
 

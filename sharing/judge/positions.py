@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -124,6 +124,19 @@ def run(
     return _one_per_object(limited(graded, context) if limits else graded, context.line_size, every_pair=every_pair)
 
 
+def alone(profiler: Profiler, context: Context) -> Callable[[LineRule, Draft], Draft | None]:
+    """How bad a pair of one part is of which one rule says that it meets somewhere: by all positions."""
+    positions = Positions(profiler.image, context.line_size)
+
+    def graded(rule: LineRule, draft: Draft) -> Draft | None:
+        homes = [positions.of(actor) for actor in draft.actors[:2]]
+        if len({home.index if home is not None else None for home in homes}) > 1:
+            return None  # the linker decides
+        return _graded(_Met(rule, draft, set()), positions, context)
+
+    return graded
+
+
 def of_one(
     profiler: Profiler, lines: Iterable[int], context: Context, rules: Iterable[LineRule], known: Iterable[Draft]
 ) -> Iterator[Draft]:
@@ -181,7 +194,7 @@ def _graded(met: _Met, positions: Positions, context: Context) -> Draft | None:
         severity=draft.severity.lowered(steps),
         message=f"{draft.message}{at}" if share < 1 else draft.message,
         evidence=(*draft.evidence, f"{evidence} ({100 * share:.0f}%)" if possible > 1 else evidence),
-        score=draft.score * len(met.shifts) / possible,  # first comes what a rule names at most of them
+        score=draft.score * len(met.shifts or shifts) / possible,  # first comes what a rule names at most of them
     )
 
 

@@ -19,7 +19,7 @@ from sharing.judge.comparedheat import ComparedHeat
 from sharing.judge.elements import elements_meet
 from sharing.judge.findings import finding_of
 from sharing.judge.heap import OnHeap, Reading, of_locked_elements, of_records, on_heap, told_by, without_said
-from sharing.judge.mates import each_mate
+from sharing.judge.mates import each_pair
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedy import Style
@@ -47,8 +47,8 @@ class JudgeOptions:
     ``edits``: look for edits, which takes longer than everything else where types are known.
     ``read_records``: debug information of records by name, for objects on the heap; ``read_places``: which records
     instructions reach.
-    ``every_pair``: pairs that one edit would part stand each for itself, where only positions are known, and further
-    objects of a line.
+    ``every_pair``: pairs that one edit would part stand each for itself, where only positions are known, and so does
+    each pair of a line.
     ``heat``: what is hot in the other revisions that this one is compared with.
     """
 
@@ -157,7 +157,8 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     style = Style(options.line_size, image.kind, options.macro)
     merged = merge(drafts if grade is None else grade(drafts))
     if options.every_pair:
-        merged += limited(each_mate(merged, context), context)
+        graded = positions.alone(profiler, context) if image.phases else None
+        merged += limited(each_pair(merged, rules, context, graded), context)
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
     findings = [finding_of(d, profiler, context, style, image, edits=options.edits) for d in made]
     hidden = len(merged) - len(made)

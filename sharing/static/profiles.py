@@ -6,6 +6,8 @@ lines (``correlate``) and does not judge them (``rules``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import numpy as np
 
@@ -70,6 +72,9 @@ class Profiler:
         self.accesses = accesses
         self._knowledge = knowledge
         self._limits = limits
+        self.settled: Callable[[Actor], Actor] | None = (
+            None  # has the last word on each actor; before the first is made
+        )
         functions = distinct(accesses.sites["function"]).tolist()
         raw = {row: function_name(image, row) for row in functions}
         shown = readable_names(list(raw.values()), demangle)
@@ -139,6 +144,8 @@ class Profiler:
             sites = sorted(self._by_variable[self._first[row] : self._first[row + 1]].tolist())
             pieces = self._splitter.pieces(self._owners.owner(row), sites) if sites else []
             known = tuple(a for piece in pieces if (a := self._actor(piece)) is not None)
+            if self.settled is not None:
+                known = tuple(map(self.settled, known))
             self._actors[row] = known
         return known
 

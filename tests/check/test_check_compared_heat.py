@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sharing.judge import numbers
 from tests.check.repositories import Project, need_analyzer
 
 Run = Callable[..., Any]
@@ -86,3 +87,69 @@ def test_what_a_change_to_the_busiest_uncovers_is_not_new(project: Project, run:
 
 def test_what_the_change_itself_brings_to_the_line_is(project: Project, run: Run) -> None:
     assert PAIR in new_of(project, run, SHARED.replace("WRITTEN writes", "WRITTEN reads"), OWN)
+
+
+# One thread counts what it sends on one of two ways, another one counts what it copies.
+SENDER_C = """\
+#include <pthread.h>
+#include <unistd.h>
+static struct { _Atomic long sent, copied; } bytes __attribute__((aligned(64)));
+static _Thread_local long own;
+static void send_one(char to) {
+  if (REPLICA(to))
+    own += to;
+  else
+    COUNT(to);
+}
+static void *sender(void *arg) {
+  char to;
+  while (read(0, &to, 1) > 0)
+    if (to & 2)
+      send_one(to);
+  return arg;
+}
+static void *copier(void *arg) {
+  char to;
+  while (read(1, &to, 1) > 0)
+    bytes.copied += to;
+  return arg;
+}
+int main(void) {
+  pthread_t threads[2];
+  pthread_create(&threads[0], 0, sender, 0);
+  pthread_create(&threads[1], 0, SECOND, 0);
+  pthread_join(threads[0], 0);
+  pthread_join(threads[1], 0);
+}
+"""
+PLAIN = "#define REPLICA(to) ((to) & 1)\n"
+HINTED = "#define REPLICA(to) __builtin_expect((to) & 1, 0)\n"
+ONCE = "#define COUNT(to) (bytes.sent += (to))\n"
+EACH = "#define COUNT(to) for (int at = 0; at < (to); at++) bytes.sent++\n"
+COPIES, SENDS = "#define SECOND copier\n", "#define SECOND sender\n"
+SENT = {"bytes.sent", "bytes.copied"}
+
+
+def new_sent(project: Project, run: Run, before: str, now: str) -> bool:
+    base = project.commit({"sender.c": before + SENDER_C})
+    project.database("sender.c")
+    project.write({"sender.c": now + SENDER_C})
+    document = json.loads(run("check", "--base", base, "--min-severity", "low", "--format", "json").out)
+    return SENT in [{who["name"] for who in finding["participants"]} for finding in document["findings"]]
+
+
+def test_a_hint_of_how_often_a_way_is_taken_makes_no_use_of_it_new(project: Project, run: Run) -> None:
+    assert not new_sent(project, run, PLAIN + ONCE + COPIES, HINTED + ONCE + COPIES)
+
+
+def test_by_how_much_is_a_number(project: Project, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbers, "MORE_USE", 1.0)
+    assert new_sent(project, run, PLAIN + ONCE + COPIES, HINTED + ONCE + COPIES)
+
+
+def test_a_loop_around_the_use_does(project: Project, run: Run) -> None:
+    assert new_sent(project, run, PLAIN + ONCE + COPIES, HINTED + EACH + COPIES)
+
+
+def test_another_thread_that_comes_there_does(project: Project, run: Run) -> None:
+    assert new_sent(project, run, PLAIN + ONCE + "#define SECOND 0\n", HINTED + ONCE + COPIES)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from sharing.basics.naming import readable_names
 from sharing.explain.causes.base import Builds, Use, first_of, quoted
 from sharing.explain.linepairs import LinePair
+from sharing.explain.mates import MISSING
+from sharing.explain.members import Members
 from sharing.explain.reported import added_to
 from sharing.model.plural import count
 
@@ -44,7 +46,7 @@ def use_of_added(builds: Builds, shown: Sequence[LinePair]) -> tuple[str, ...]:
         if not names & set(use.of):
             continue
         rest = "is else as before" if use.alone else "changed otherwise as well"
-        out.append(f"{use.name} now also {_does(use)} {first_of(use.of)}, and {rest}")
+        out.append(f"{use.name} now also {_does(use, names)}, and {rest}")
     more = (f"{count(len(out) - MAX_USES, 'function')} more that use it",) if len(out) > MAX_USES else ()
     return (*out[:MAX_USES], *more)
 
@@ -89,20 +91,54 @@ def in_one_build(builds: Builds, lead: LinePair, pairs: tuple[int, ...], *, impr
     for at in lead.alone:
         members.setdefault(pairs[at], []).append(names[at])
     for pair, found in members.items():
-        old, new = builds.variables.old, builds.variables.new
-        row = int(builds.variables.pairs["new"][pair])
-        owner = new.label(row)
-        before, after = int(old.size[builds.variables.pairs["old"][pair]]), int(new.size[row])
+        owner = builds.variables.new.label(int(builds.variables.pairs["new"][pair]))
         inner = [name.removeprefix(owner).removeprefix(".") for name in dict.fromkeys(found)]
-        listed = ", ".join(quoted(name) for name in inner if name)  # a plain variable that became a record has none
-        which = f"member{'s' if ',' in listed else ''} {listed}"
-        if before != after:
-            verb = "grew" if after > before else "shrank"
-            told = f" ({what}: {which})" if listed else ""
-            parts.append(f"{quoted(owner)} {verb} from {before:,} to {count(after, 'byte')}{told}")
-        elif listed:
-            parts.append(f"{which} of {quoted(owner)} {'are' if ',' in listed else 'is'} {what}")
+        parts += _told_of_members(builds, pair, inner, improves=improves)
     return parts
+
+
+def _told_of_members(builds: Builds, pair: int, inner: Sequence[str], *, improves: bool) -> list[str]:
+    """That a variable has these members in one build alone, and how large it became."""
+    old, new = builds.variables.old, builds.variables.new
+    row = int(builds.variables.pairs["new"][pair])
+    owner, what = new.label(row), "gone" if improves else "new"
+    before, after = int(old.size[builds.variables.pairs["old"][pair]]), int(new.size[row])
+    names = [name for name in inner if name]  # a plain variable that became a record has none
+    which = f"member{'s' if len(names) > 1 else ''} {first_of(names)}"
+    if before != after:
+        verb = "grew" if after > before else "shrank"
+        told = f" ({what}: {which})" if names else ""
+        return [f"{quoted(owner)} {verb} from {before:,} to {count(after, 'byte')}{told}"]
+    return [f"{which} of {quoted(owner)} {'are' if len(names) > 1 else 'is'} {what}"] if names else []
+
+
+def laid_anew(builds: Builds, lead: LinePair, pairs: tuple[int, ...], *, improves: bool) -> list[str]:
+    """Of records whose members a pair is of and that are at another place in them: what one build alone has there."""
+    owners = {one.owner for one in lead.relaid}
+    parts = []
+    for pair in dict.fromkeys(pairs):
+        owner = builds.variables.new.label(int(builds.variables.pairs["new"][pair])) if pair >= 0 else ""
+        if owner in owners and (inner := _members_alone(builds, pair, improves=improves)):
+            parts += _told_of_members(builds, pair, inner, improves=improves)
+    return parts
+
+
+def _members_alone(builds: Builds, pair: int, *, improves: bool) -> list[str]:
+    """The outermost members of a variable that one build alone has, under whichever name."""
+    old, new, pairs = builds.variables.old, builds.variables.new, builds.variables.pairs
+    sides = (old, int(pairs["old"][pair])), (new, int(pairs["new"][pair]))
+    (there, partner), (here, row) = sides[::-1] if improves else sides
+    kinds = [int(side.image.variables["type"][at]) for side, at in ((here, row), (there, partner))]
+    if min(kinds) < 0:
+        return []
+    members, types = Members(here.image, there.image), (here.image.types, there.image.types)
+    leaves, others = (side.flatten(kind) for side, kind in zip(types, kinds, strict=True))
+    alone = [leaf.path.split(".") for leaf in leaves if members.offset(row, partner, leaf.offset) == MISSING]
+    known = {tuple(path[:deep]) for path in (leaf.path.split(".") for leaf in others) for deep in range(len(path))}
+    outer = (
+        path[: next((d for d in range(1, len(path)) if tuple(path[:d]) not in known), len(path))] for path in alone
+    )
+    return list(dict.fromkeys(".".join(path) for path in outer))
 
 
 def owners_alone(builds: Builds, lead: LinePair | None, pairs: tuple[int, ...]) -> list[str]:
@@ -111,8 +147,15 @@ def owners_alone(builds: Builds, lead: LinePair | None, pairs: tuple[int, ...]) 
     return [builds.variables.new.label(int(builds.variables.pairs["new"][pairs[at]])) for at in alone]
 
 
-def _does(use: Use) -> str:
-    return "writes" if use.writes else "reads"
+def _does(use: Use, pairs: set[str]) -> str:
+    """What it writes, what it only reads, and what it hands on, as locks; those of the ``pairs`` first."""
+    of = sorted(use.of, key=lambda name: name not in pairs)
+    parts = {
+        "writes": [name for name in of if name in use.writes],
+        "reads": [name for name in of if name in use.reads],
+        "uses": [name for name in of if name not in use.writes | use.reads],
+    }
+    return " and ".join(f"{verb} {first_of(some)}" for verb, some in parts.items() if some)
 
 
 def _by(functions: Iterable[str]) -> str:

@@ -33,13 +33,15 @@ SERVES = frozenset({"listen", "accept", "accept4", "daemon"})
 class Use:
     """A function of both builds that uses added data: ``row`` is the new build's, ``of`` the data by their names.
 
-    ``writes`` are those that it writes.  ``alone``: that is all it does otherwise than before.
+    ``writes`` are those that it writes, ``reads`` those that it only reads; of others it hands on where they are, as of
+    locks.  ``alone``: that is all it does otherwise than before.
     """
 
     row: int
     name: str
     of: tuple[str, ...]
     writes: frozenset[str]
+    reads: frozenset[str]
     alone: bool
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sharing.explain import blame, numbers, recognised
 from sharing.explain.causes import movers, toolchain
-from sharing.explain.causes.added import in_one_build, only_used, owners_alone, told_of_added, use_of_added
+from sharing.explain.causes.added import in_one_build, laid_anew, only_used, owners_alone, told_of_added, use_of_added
 from sharing.explain.causes.base import Builds, Verdicts, quoted, signed_bytes, signed_hex
 from sharing.explain.causes.run import MISSES, Run
 from sharing.explain.identity import Ids, Objects
@@ -346,6 +346,7 @@ def _sentence(
     parts = []
     alone = [(m, p) for m, p in zip((mates.first, mates.second), pairs, strict=False) if _moved_alone(builds.shifts, p)]
     if lead.relaid:
+        parts += laid_anew(builds, lead, pairs, improves=improves)
         parts += [_relaid(one, improves=improves) for one in lead.relaid]
     elif len(alone) == 1:
         name, pair = alone[0]

@@ -1,0 +1,118 @@
+"""What joins a line that was reported before is new; what was there all the time, under whichever name, is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.check.repositories import Project, need_analyzer
+
+Run = Callable[..., Any]
+
+# The ticker writes `beats` all the time beside the flag that workers read for each piece of a job.  Compilers put what
+# is declared last first.
+SERVER_C = """\
+#include <pthread.h>
+#include <unistd.h>
+//variables
+static _Atomic int stop;
+static _Atomic long beats;
+static char name[64] __attribute__((aligned(64)));
+static void *worker(void *arg) {
+  char job;
+  while (read(0, &job, 1) > 0) {
+    for (int at = 0; at < job && !stop; at++) {
+      //piece
+    }
+    //job
+  }
+  return arg;
+}
+static void *ticker(void *arg) {
+  while (!stop)
+    for (int at = 0; at < 64; at++)
+      beats++;
+  return arg;
+}
+int main(int argc, char **argv) {
+  name[0] = argv[0][0];
+  pthread_t threads[3];
+  pthread_create(&threads[0], 0, ticker, 0);
+  pthread_create(&threads[1], 0, worker, 0);
+  pthread_create(&threads[2], 0, worker, 0);
+  pthread_join(threads[1], 0);
+  pthread_join(threads[2], 0);
+  stop = 1;
+  pthread_join(threads[0], 0);
+}
+"""
+
+
+def with_lock(name: str = "result_lock", attribute: str = "") -> str:
+    text = SERVER_C.replace("//variables", f"static long best;\nstatic pthread_mutex_t {name}{attribute};")
+    hold = f"pthread_mutex_lock(&{name}); if (job > best) best = job; pthread_mutex_unlock(&{name});"
+    return text.replace("//job", hold)
+
+
+COUNTED = SERVER_C.replace("//variables", "static _Atomic long pieces;").replace("//piece", "pieces++;")
+
+
+@pytest.fixture(autouse=True)
+def analyzer() -> None:
+    need_analyzer()
+
+
+def checked(project: Project, run: Run, before: str, now: str, *more: str) -> Any:
+    base = project.commit({"server.c": before})
+    project.database("server.c")
+    project.write({"server.c": now})
+    return run("check", "--base", base, "--min-severity", "low", "--format", "json", *more)
+
+
+def new(project: Project, run: Run, before: str, now: str) -> list[set[str]]:
+    document = json.loads(checked(project, run, before, now).out)
+    return [{who["name"] for who in finding["participants"]} for finding in document["findings"]]
+
+
+def test_a_lock_that_joins_a_reported_line_is_new_once(project: Project, run: Run) -> None:
+    result = checked(project, run, SERVER_C, with_lock(), "--fail-on", "medium")
+    (finding,) = json.loads(result.out)["findings"]
+    assert finding["participants"][0]["name"] == "result_lock"
+    assert finding["message"].startswith("result_lock joins the line of beats and stop, which was reported before: ")
+    assert "taken by worker" in finding["message"]
+    assert (finding["severity"], result.code) == ("high", 1)
+    assert json.loads(result.out)["known"] == 1
+
+
+def test_so_is_a_counter_and_it_is_judged_by_itself(project: Project, run: Run) -> None:
+    result = checked(project, run, SERVER_C, COUNTED)
+    (finding,) = json.loads(result.out)["findings"]
+    assert "pieces" in {who["name"] for who in finding["participants"][:2]}
+    assert (finding["severity"], result.code) == ("high", 1)
+
+
+def test_a_lock_on_lines_of_its_own_joins_none(project: Project, run: Run) -> None:
+    own = with_lock(attribute=" __attribute__((aligned(64)))")
+    assert not [pair for pair in new(project, run, SERVER_C, own) if {"beats", "stop"} & pair]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        pytest.param(with_lock(), with_lock("best_lock"), id="renamed"),
+        pytest.param(with_lock(), with_lock().replace("threads[3]", "threads[4]"), id="there before and not named"),
+        pytest.param(COUNTED, "/* Counts\n   pieces. */\n" + COUNTED, id="comment"),
+        pytest.param(
+            SERVER_C,
+            SERVER_C.replace("static char name", "static int shown;\nstatic char name").replace(
+                "  name[0]", "  shown++, name[0]"
+            ),
+            id="shifted",
+        ),
+    ],
+)
+def test_what_was_on_the_line_before_is_not(project: Project, run: Run, before: str, now: str) -> None:
+    assert new(project, run, before, now) == []
