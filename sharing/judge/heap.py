@@ -17,13 +17,14 @@ import numpy.typing as npt
 from sharing.judge import positions
 from sharing.judge.elements import element_size, elements_meet
 from sharing.judge.passes import Passes, Profiled, sites_and_locks
-from sharing.judge.severitylimit import BEHIND_POINTERS, ONE_FOR_ALL
+from sharing.judge.severitylimit import BEHIND_POINTERS, ONE_BESIDE_ANOTHER, ONE_FOR_ALL
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, SiteFlag
 from sharing.model.profile import Actor, Heat
 from sharing.rules.line.base import Context, Draft, LineRule
+from sharing.rules.line.thread_slots import RULE as THREAD_SLOTS
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
 from sharing.static.correlate import Accesses
@@ -31,6 +32,7 @@ from sharing.static.handedobjects import Told, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.lockedelements import locked_elements
+from sharing.static.ownrecords import own_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 
 MOST = Severity.MEDIUM  # who else has the pointer is not known
@@ -138,6 +140,40 @@ def of_locked_elements(profiled: Profiled, lines: tuple[int, int], reading: Read
         dataclasses.replace(draft, evidence=(*draft.evidence, ONE_FOR_ALL)) for draft in elements_meet(joined, context)
     ]
     return OnHeap(drafts, joined, context)
+
+
+def of_own_records(
+    profiled: Profiled, lines: tuple[int, int], reading: Reading, told: Told, known: OnHeap | None
+) -> OnHeap | None:
+    """Neighbouring records of threads of one kind, each of which is handed one and keeps something there; of arrays
+    that are ``known`` all is said."""
+    passes = profiled.passes
+    if reading.reached is None:
+        return None
+    image = own_records(passes.image, passes.calls, told, reading.reached, reading.records)
+    joined = _passes_on(profiled, image) if image is not None else None
+    if joined is None:
+        return None
+    context = joined.context(*lines)
+    drafts = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, [THREAD_SLOTS], limits=True)
+    drafts = [draft for draft in (*drafts, *elements_meet(joined, context)) if _keeps_own(draft)]
+    said = {draft.actors[0].owner for draft in known.drafts if draft.rule == THREAD_SLOTS.id} if known else set()
+    drafts = [draft for draft in drafts if draft.actors[0].owner not in said]
+    return OnHeap([_at_most_low(_of_neighbours(draft)) for draft in drafts], joined, context)
+
+
+def _keeps_own(draft: Draft) -> bool:
+    """Whether something is changed there under no lock and by no atomic: by the thread whose record it is."""
+    return any(
+        access.own and not access.atomic and not access.locks and access.weight > 0
+        for actor in draft.actors
+        if not actor.write_guards and actor.write_heat is not Heat.COLD
+        for access in actor.writers
+    )
+
+
+def _of_neighbours(draft: Draft) -> Draft:
+    return dataclasses.replace(draft, evidence=(*draft.evidence, ONE_BESIDE_ANOTHER))
 
 
 class _Apart:

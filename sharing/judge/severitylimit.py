@@ -15,6 +15,7 @@ from sharing.rules.line.base import Context, Draft, Most
 from sharing.rules.meeting import ESTIMATED, UNKNOWN, limit_of_pair
 
 ONE_FOR_ALL = "one object stands for all of this type: that threads use one is not certain"
+ONE_BESIDE_ANOTHER = "each thread is handed one; that two of them stand side by side is not certain"
 TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak against it"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 

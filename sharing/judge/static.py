@@ -18,7 +18,16 @@ from sharing.judge import positions
 from sharing.judge.comparedheat import ComparedHeat
 from sharing.judge.elements import elements_meet
 from sharing.judge.findings import finding_of
-from sharing.judge.heap import OnHeap, Reading, of_locked_elements, of_records, on_heap, told_by, without_said
+from sharing.judge.heap import (
+    OnHeap,
+    Reading,
+    of_locked_elements,
+    of_own_records,
+    of_records,
+    on_heap,
+    told_by,
+    without_said,
+)
 from sharing.judge.mates import each_pair
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
@@ -201,7 +210,8 @@ def _on_heap(
     known = on_heap(profiled, rules, lines, reading, told)
     more = of_records(profiled, rules, lines, reading, told, known)
     locked = of_locked_elements(profiled, lines, reading)
-    for heap in (without_said(known, more), more, locked):
+    own = of_own_records(profiled, lines, reading, told, known)
+    for heap in (without_said(known, more), more, locked, own):
         if heap is not None:
             merged = merge(heap.drafts)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]

@@ -52,7 +52,7 @@ class Handed(msgspec.Struct, frozen=True):
 
 def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()) -> Told:
     """``entries``: rows of the functions that threads begin with, whose arguments are each thread's own."""
-    lives = _with_lives(image, entries)
+    lives = with_lives(image, entries)
     image = _own_elements(image, lives)
     given = handed(image, knowledge)
     several = _of_several(image, given)
@@ -71,7 +71,7 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
     return Told(clear, alone, given, sites, words.found)
 
 
-def _with_lives(image: Image, entries: Collection[int]) -> set[int]:
+def with_lives(image: Image, entries: Collection[int]) -> set[int]:
     """The entries, and what they alone call, outside of loops: what such a function is given, its thread is given."""
     calls = image.calls
     callees = functions_called(image)

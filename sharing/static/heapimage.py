@@ -117,9 +117,9 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
     by_name: dict[str, HeapRecord] = {}
     for one in objects:
         record = one.record
-        is_one = one.type >= 0 and not one.is_array
-        name = record.kind + record.type if is_one else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
         pointer = image.variable_at(record.pointer)
+        by_type = one.type >= 0 and (pointer < 0 or not one.is_array)
+        name = record.kind + record.type if by_type else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
         unit = int(image.variables["unit"][pointer]) if pointer >= 0 else -1
         type_row = laid.types.row(one.type)
         if one.is_array and one.type >= 0:
@@ -208,9 +208,10 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     if type_row >= 0 or len(outer):
         if not len(own):
             return None
-        if size >= told.image.arch.line_size and set(own.tolist()) == {size} and not record.begin:
-            # Of lines long ones the members tell which of them is at an end.
-            return _Object(record, type_row, max(record.size // size, 2) * size, True, record.alignment, is_array=True)
+        if type_row >= 0 and set(own.tolist()) == {size} and not record.begin:
+            # Of lines long ones the members tell which of them is at an end; of others one stands for all.
+            many = max(record.size // size, 2 if size >= told.image.arch.line_size else 1)
+            return _Object(record, type_row, many * size, True, record.alignment, is_array=many > 1)
         size = record.size or 2 * int(own.max())
     alignment = word if is_frame(record.pointer) else record.alignment
     end = int((offsets(rows["target"]) + rows["size"]).max()) - begin

@@ -142,7 +142,7 @@ def _handed_records(image: Image, calls: CallGraph, handed: Sequence[Handed]) ->
     once = calls.phases.starts_once(made["function"]) & (made["loop_depth"] == 0)
     records = [_frame(image, holder, list(names)) for holder, names in entries.items() if is_frame(holder)]
     for ip, function in made[["ip", "function"]][once][:MAX_RECORDS].tolist():
-        size, alignment, name = _allocation(image, ip)
+        size, alignment, name = allocation(image, ip)
         if alignment:
             words = f"the argument of {' and '.join(list(entries[ip])[:2])}"
             made_by = f"{name} in {function_name(image, function)}"
@@ -163,7 +163,7 @@ def _led_records(image: Image, calls: CallGraph, known: Collection[int]) -> list
         if is_frame(holder):
             records.append(HeapRecord(holder, words, "", "", 0, HEAP_ALIGNMENT, (), where))
         elif len(made) and calls.phases.starts_once(made["function"])[0] and not made["loop_depth"][0]:
-            size, alignment, _ = _allocation(image, holder)
+            size, alignment, _ = allocation(image, holder)
             if alignment:
                 records.append(HeapRecord(holder, words, "", "", size, alignment, (holder,), where))
     return records
@@ -184,7 +184,7 @@ def _arrays(told: Told, calls: CallGraph, known: Collection[int]) -> list[HeapRe
         if not holder or holder in known or is_argument(holder) or is_frame(holder):
             continue
         if among(np.array([holder], np.uint64), image.calls["ip"])[0]:
-            size, alignment, _ = _allocation(image, holder)
+            size, alignment, _ = allocation(image, holder)
         else:
             # Elements that are whole lines may begin at one: of the array's own begin nothing is known.
             size, alignment = 0, HEAP_ALIGNMENT if step % image.arch.line_size else 0
@@ -302,7 +302,7 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
     made = holders(held["what"][_makes(image, held)])
     sizes, alignments, words = set(), set(), []
     for ip in dict.fromkeys(made.tolist()):
-        size, alignment, name = _allocation(image, ip)
+        size, alignment, name = allocation(image, ip)
         sizes.add(size)
         alignments.add(alignment)
         row = int(image.calls["function"][image.calls["ip"] == np.uint64(ip)][0])
@@ -324,7 +324,7 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
     )
 
 
-def _allocation(image: Image, ip: int) -> tuple[int, int, str]:
+def allocation(image: Image, ip: int) -> tuple[int, int, str]:
     """(bytes, or 0 if computed; alignment, or 0 if computed; the allocator's name) of a call."""
     call = image.calls[image.calls["ip"] == np.uint64(ip)][:1]
     size, alignment = _asked(image, ip, {}, numbers.LOCK_WRAPPERS) or (0, HEAP_ALIGNMENT)

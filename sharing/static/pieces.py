@@ -5,6 +5,7 @@ Owns the bytes of each piece and which accesses are to it.  Who accesses a piece
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left, bisect_right
 
 import msgspec
@@ -129,9 +130,22 @@ class Splitter:
         if owner.type_row < 0 and not (offset or alone) and size < end - base <= size + numbers.WRAPPER_BYTES:
             size = end - base  # nothing but the lock and what its wrapper adds
         hot = abi.hot if abi else ((0, size),)
-        path = f"+{offset:#x}" if offset else ""
+        path = self._member_path(owner, offset, size) or (f"+{offset:#x}" if offset else "")
         name = self._knowledge.locks[row].name
         return LockMember(path, offset, size, row, hot, abi.read if abi else (), 0, 1, name)
+
+    def _member_path(self, owner: Owner, offset: int, size: int) -> str:
+        """The way to the member that a lock's words are in, or to the first of them that the variable itself has."""
+        paths = []
+        for at in (offset, offset + size - 1):
+            leaf = self._shapes.leaf(owner.type_row, at)
+            if leaf is None:
+                return ""
+            element = (at - leaf.offset) // leaf.stride if leaf.stride else 0
+            paths.append(without_internals(leaf.path, leaf.via).replace("[]", f"[{element}]", 1).split("."))
+        first, last = paths
+        common = [a for a, b in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
+        return ".".join(common or first)
 
     def _ranges(self, variable: Range, sites: list[int]) -> list[tuple[Range, list[int]]]:
         """Touched byte ranges of an untyped variable, overlapping ones joined but for those that it is filled by."""

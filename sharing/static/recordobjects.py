@@ -36,6 +36,7 @@ from sharing.static.handedlocks import handed_locks
 from sharing.static.handedobjects import Told
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
+from sharing.static.phases import program_point
 from sharing.static.startobjects import holder_of, offset_of
 
 MAX_INSTRUCTIONS = 1 << 12  # of one image that are asked for, the busiest first: half a millisecond each
@@ -117,20 +118,21 @@ def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> l
     """The objects with the names of their records, where accesses by way of their holders, and those of functions that
     are handed them, all say the same; and in which records the words are that lead to others."""
     image = told.image
-    led = _led(image, reached.places)
-    behind = _behind_arguments(image, reached.places)
+    led = behind_holders(image, reached.places)
+    behind = behind_arguments(image, reached.places)
     entries = function_at(image, np.array([one.entry for one in told.handed], np.uint64)).tolist()
-    behind = _passed_on(image, behind, {*entries, *(word.entry for word in told.words.values())})
+    behind = passed_on(image, behind, {*entries, *(word.entry for word in told.words.values())})
     given = [
-        ((entry, one.parameter), holder_of(one.data), offset_of(one.data))
+        ((entry, one.parameter), holder_of(one.data), offset_of(one.data), bool(one.stride))
         for entry, one in zip(entries, told.handed, strict=True)
-        if one.data is not None and not one.stride
+        if one.data is not None
     ]
-    for key, holder, at in given:
+    given += [((row, 0), holder, 0, True) for holder, row, _ in image.behind.arrays]
+    for key, holder, at, _ in given:
         if (where := behind.get(key)) is not None:
             led.setdefault(holder, (where[0], where[1] - at))
-    for key, holder, at in given:
-        if (where := led.get(holder)) is not None:
+    for key, holder, at, of_elements in given:
+        if not of_elements and (where := led.get(holder)) is not None:
             behind.setdefault(key, (where[0], where[1] + at))
     word = "struct " if reached.places.plain else ""
     held_in = _held_in(told, behind)
@@ -193,15 +195,18 @@ def record_image(
 
 
 def _followed(image: Image, calls: CallGraph) -> Table:
-    """The accesses behind pointers in code that threads or main run, but what code does to an object that it just made:
-    nobody else has that yet."""
+    """The accesses behind pointers in code that threads or main run, but what code does to an object that it just made
+    where no threads run yet that may have it."""
     sites = image.behind.elsewhere
     inside = (sites["function"] >= 0) & among(sites["kind"], _USES)
     sites = sites[inside]
     function = sites["function"]
     runs = (calls.mask[function] != 0) & ~calls.cold[function]
     sites = sites[runs]
-    sites = sites[~among(sites["ip"], _where_made(image))]
+    # Who starts threads and goes round a loop with what it made for them uses it beside them.
+    beside = calls.phases.starts_once(sites["function"]) & (sites["loop_depth"] > 0)
+    beside &= ~calls.phases.sequential(sites["function"], program_point(image, sites))
+    sites = sites[beside | ~among(sites["ip"], _where_made(image))]
     weight = calls.frequency[sites["function"]] * times(sites["loop_depth"], sites["rarity"])
     order = np.argsort(-weight, kind="stable")[:MAX_INSTRUCTIONS]
     found: Table = sites[np.sort(order)]
@@ -324,7 +329,7 @@ def _args(
     """Addresses in such objects that calls are handed.  A callee that is known to be handed the record speaks for
     itself."""
     places = reached.places
-    behind = _led(image, places)
+    behind = behind_holders(image, places)
     found = []
     passed = image.args[image.args["kind"] == ArgKind.PARAM]
     keys = zip(passed["function"].tolist(), passed["source"].tolist(), strict=True)
@@ -360,10 +365,10 @@ def _arguments(
         for function, kind, arg in named.pointers.tolist()
         if kind in names and reached.tells(names[kind], function)
     }
-    return _behind_arguments(image, reached.places) | told
+    return behind_arguments(image, reached.places) | told
 
 
-def _behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tuple[str, int]]:
+def behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tuple[str, int]]:
     params = image.params
     keys = zip(params["function"].tolist(), params["arg"].tolist(), strict=True)
     return _agreed(
@@ -372,7 +377,7 @@ def _behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tup
     )
 
 
-def _passed_on(
+def passed_on(
     image: Image, behind: Mapping[_Argument, tuple[str, int]], entries: Iterable[int]
 ) -> dict[_Argument, tuple[str, int]]:
     """The same with what these functions know of arguments that they only hand on, where all who get them say the
@@ -397,7 +402,7 @@ def _passed_on(
     return found
 
 
-def _led(image: Image, places: Places) -> dict[int, tuple[str, int]]:
+def behind_holders(image: Image, places: Places) -> dict[int, tuple[str, int]]:
     """The same of words and pointers, by holder."""
     sites = np.concatenate([image.behind.sites, image.behind.word_sites])
     at, ips = offsets(sites["target"]).tolist(), sites["ip"].tolist()

@@ -6,6 +6,8 @@ A stretch has a bit of its own in the masks of roots.  Looked at are barriers in
 pass outside of loops and nobody else does.  Around a loop with a barrier the stretches follow each other again and
 again: uses are parted in each round, and yet the line moves once a round, so nothing is said of these.
 
+Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.
+
 A parallel region that only the main thread enters, by a call that returns when the region has ended, overlaps neither
 main's own code nor another such region.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -27,6 +29,7 @@ from sharing.model.image import Image, Table
 from sharing.model.ways import Points, longest
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
+from sharing.static.lifearms import LifeArms, life_arms
 from sharing.static.meetingpoints import meeting_points
 from sharing.static.starts import Root
 from sharing.static.waves import Pairs
@@ -73,10 +76,22 @@ def _on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:
     return made, made + missing == before.max(initial=0)
 
 
-class _Parts(msgspec.Struct, frozen=True):
-    """An entry with the bit of each of its stretches."""
+class _Ways(msgspec.Struct, frozen=True):
+    """An entry whose threads go one of several ways: how far they are on it is not looked at."""
 
-    line: _Line
+    root: int
+    function: int
+    arms: LifeArms
+
+    def passed(self, places: Points) -> list[Passed]:
+        """The way that each of these places of the entry is on, nothing of what may be on several."""
+        return [((arm, 0),) if arm >= 0 else () for arm in self.arms.at(places)]
+
+
+class _Parts(msgspec.Struct, frozen=True):
+    """An entry with the bit of each of its stretches, or ways of life."""
+
+    line: _Line | _Ways
     bits: dict[Passed, int]
     every: int  # mask of the bits
 
@@ -110,7 +125,8 @@ class Stretches(msgspec.Struct, frozen=True):
 
     def _masks(self, image: Image, parts: _Parts, rows: Table) -> Masks:
         """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
-        known = among(rows["ip"], image.sites["ip"]) | among(rows["ip"], image.calls["ip"])
+        tables = image.sites, image.calls, image.behind.elsewhere
+        known = np.logical_or.reduce([among(rows["ip"], table["ip"]) for table in tables])
         passed = parts.line.passed(points(image, rows))
         masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]
         return np.where(known, np.array(masks, np.uint64), np.uint64(parts.every))
@@ -142,6 +158,16 @@ def find_stretches(
             made.append(dataclasses.replace(roots[line.root], is_part=True))
             source.append(line.root)
             passed.append(dict(zip(line.objects, p, strict=True)))
+    for ways in _lives(image, roots, edges, {one.line.root for one in parts}):
+        found = [((arm, 0),) for arm in range(max(ways.arms.arms) + 1)]
+        if not 1 < len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
+            continue
+        bits = {p: ways.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
+        parts.append(_Parts(ways, bits, sum(1 << bit for bit in bits.values())))
+        for _ in found[1:]:
+            made.append(dataclasses.replace(roots[ways.root], is_part=True))
+            source.append(ways.root)
+            passed.append({})
     meets = []
     for at, root in enumerate(made):
         met = 0
@@ -153,6 +179,17 @@ def find_stretches(
                 met |= 1 << other
         meets.append(met)
     return Stretches(tuple(made), tuple(source), tuple(meets), sum(p.every for p in parts), tuple(parts))
+
+
+def _lives(image: Image, roots: Sequence[Root], edges: Edges, parted: Container[int]) -> Iterator[_Ways]:
+    """Entries that several threads begin in and nothing calls, of which each thread goes one of several ways."""
+    called = distinct(edges.callee)
+    for at, root in enumerate(roots):
+        if not root.many or root.function < 0 or at in parted or root.function in called:
+            continue
+        arms = life_arms(image, root.function)
+        if arms is not None:
+            yield _Ways(at, root.function, arms)
 
 
 def _parted(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> bool:

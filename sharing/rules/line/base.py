@@ -250,7 +250,8 @@ def _beside(access: Access, near: Sequence[Access]) -> float:
     """Share of an access's weight that one of the others of its function is near, on one way through it."""
     if not near or not access.spots or not all(other.spots for other in near):
         return float(bool(near))
-    points, most = [spot.at for other in near for spot in other.spots], numbers.NEAR_BYTES
+    # What is done before threads start, or after they ended, is beside nothing that they do.
+    points, most = [spot.at for other in near for spot in other.spots if spot.weight > 0], numbers.NEAR_BYTES
     total = both = 0.0
     for here, weight in access.spots:  # of all pairs of all lines, again after each edit: in plain loops
         total += weight

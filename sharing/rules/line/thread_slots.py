@@ -21,6 +21,8 @@ Larger elements meet where one ends and the next begins.  In a binary with debug
 of records in static storage, or behind a static pointer, where each thread is handed an element as it starts or has its
 number as the index, and where both ends are busy. So are elements with a lock each that is taken at a computed index,
 behind any pointer whose type says so: these are medium at most where there are few of them in static storage, else low.
+Records that threads are handed one each, and of which the program allocates one after another, are low: debug
+information says what the threads' argument points to, and plain stores under no lock that each of them has its own.
 
 An index that comes from thread-local storage, or in source from a function that tells the number of the running
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`,

@@ -1,0 +1,105 @@
+"""Ways of a thread's life: which of several loops it goes round is what it was told as it began, ``switch (my->role)``.
+
+Owns which loops of an entry, and calls of functions with loops, are such ways: no run of the entry comes to two of
+them.  Each has a bit of its own in the masks of roots (``stretches``), as other entries would have.  What is seldom
+come to is no way of life: a loop behind an error.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics.ways import Mirrors, points
+from sharing.model.arrays import among
+from sharing.model.image import Image, Table
+from sharing.model.ways import Points
+from sharing.static.callees import functions_called
+from sharing.static.executions import each_time, in_loop
+
+MAX_PLACES = 64  # of one entry, which are compared with each other
+
+Bools = npt.NDArray[np.bool_]
+
+
+class LifeArms(msgspec.Struct, frozen=True):
+    """``places`` of an entry that tell a way of life, and of each the number of the way."""
+
+    places: Points
+    arms: tuple[int, ...]
+
+    def at(self, places: Points) -> list[int]:
+        """The way on which each of these places is, -1 where it may be on several."""
+        shared = _share(places, self.places)
+        arms = np.array(self.arms, np.int64)
+        many = max(self.arms) + 1
+        on = np.stack([(shared & (arms == arm)).any(axis=1) for arm in range(many)], axis=1)
+        found: list[int] = np.where(on.sum(axis=1) == 1, on.argmax(axis=1), -1).tolist()
+        return found
+
+
+def life_arms(image: Image, function: int) -> LifeArms | None:
+    """None where all threads of this entry may go the same way."""
+    loops, calls = _loops(image, function), _calls(image, function)
+    heads = Points(*(np.concatenate([one, two]) for one, two in zip(_columns(loops), _columns(calls), strict=True)))
+    if not 1 < len(heads.order) <= MAX_PLACES:
+        return None
+    shared = _share(heads, heads)
+    apart = ~shared.all(axis=1)  # what is on all ways tells none
+    chosen = Points(heads.order[apart], heads.mirror[apart], heads.ip[apart])
+    arms = _components(shared[apart][:, apart])
+    return LifeArms(chosen, tuple(arms)) if max(arms, default=0) > 0 else None
+
+
+def _columns(one: Points) -> tuple[npt.NDArray[np.int64], ...]:
+    return one.order, one.mirror, one.ip
+
+
+def _share(a: Points, b: Points) -> Bools:
+    """Which of these (rows) one run may come to besides the others (columns)."""
+    order, mirror = a.order[:, None] - b.order, a.mirror[:, None] - b.mirror
+    result: Bools = order * mirror >= 0
+    return result
+
+
+def _components(shared: Bools) -> list[int]:
+    """A number for each place, the same where a chain of runs comes to both."""
+    arms = [-1] * len(shared)
+    found = 0
+    for start in range(len(shared)):
+        if arms[start] >= 0:
+            continue
+        waiting = [start]
+        while waiting:
+            at = waiting.pop()
+            if arms[at] < 0:
+                arms[at] = found
+                waiting += np.flatnonzero(shared[at]).tolist()
+        found += 1
+    return arms
+
+
+def _loops(image: Image, function: int) -> Points:
+    """Where the outermost loops begin that a run often comes to, by what is in them."""
+    rows = [table[table["function"] == function] for table in (image.sites, image.behind.elsewhere, image.calls)]
+    names = ["ip", "function", "order", "loop_depth"]
+    inside = np.concatenate([table[in_loop(table["loop_depth"])][names].copy() for table in rows])
+    if not len(inside):
+        return Points(*(np.zeros(0, np.int64) for _ in range(3)))
+    mirrors = Mirrors(image)
+    inside = inside[each_time(mirrors.reached(inside["function"], inside["order"]))]
+    _, first = np.unique(mirrors.loops(inside), return_index=True)
+    return points(image, inside[np.sort(first)])
+
+
+def _calls(image: Image, function: int) -> Points:
+    """Calls outside of loops, made as a rule, of functions of the program that have loops."""
+    callees = functions_called(image)
+    loops = np.unique(image.calls["function"][in_loop(image.calls["loop_depth"])])
+    loops = np.union1d(loops, image.sites["function"][in_loop(image.sites["loop_depth"])])
+    loops = np.union1d(loops, image.params["function"][image.params["loop_depth"] > 0])
+    calls = image.calls
+    mine = (calls["function"] == function) & ~in_loop(calls["loop_depth"]) & each_time(calls["rarity"])
+    found: Table = calls[mine & (callees >= 0) & among(callees, loops)]
+    return points(image, found)
