@@ -181,7 +181,8 @@ def _table(rows: Sequence[Row], width: int, before: int = 0) -> Iterator[Line]:
 def _beside_names(rows: Sequence[Row], places: Sequence[str], room: int) -> tuple[list[str], int]:
     """Ids of the rows shown and columns of their places, such that names have theirs first of all in ``room``.
 
-    The place in source gives way whole, the file of several only as far as it can still be told.
+    First the rule gives way that an id begins with, then the place in source whole, the file of several only as far as
+    it can still be told.
     """
     shown = rows[:ROWS_SHOWN]
     wanted = min(NAMES_FIRST, max(len(" / ".join(_full_names(row))) for row in shown))
@@ -189,7 +190,7 @@ def _beside_names(rows: Sequence[Row], places: Sequence[str], room: int) -> tupl
     widest = min(max(map(len, places), default=0), PLACE_WIDTH)
     whole = [visible(row.worst.id) for row in shown]
     ends = _ends(rows)
-    for ids, place in ((whole, widest), *(() if several else ((whole, 0),)), (ends, widest)):
+    for ids, place in ((whole, widest), (ends, widest), *(() if several else ((whole, 0),))):
         if room - max(map(len, ids)) - (place + 2 if place else 0) >= wanted:
             return ids, place
     if not several:  # a shorter id that gives names nothing is no use

@@ -25,7 +25,7 @@ from reports.styled import (
     wrapped,
 )
 from reports.wording import accesses, facts, tally, target_name, target_text, target_title, terms
-from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Target
+from sharing.model import Finding, LinePicture, Participant, Remedy, Report, Severity, Target
 from sharing.model.plural import count
 
 NAMES_SHOWN = 3
@@ -68,7 +68,8 @@ def _summary(report: Report, width: int, options: RenderOptions) -> Iterator[Lin
         yield [(f"{INDENT}and {count(more, 'more note')}: --details", "yellow")]
     if report.incomplete:
         yield from wrapped("incomplete: not all could be analysed, see above", width, INDENT, style="bold yellow")
-    yield from wrapped(visible(tally(report)) + _passed(report, options), width, INDENT, hang=2, style="bold")
+    lines = 0 if options.details else len(brief.rows_of(report.findings))
+    yield from wrapped(visible(tally(report, lines)) + _passed(report, options), width, INDENT, hang=2, style="bold")
     told = report.findings if options.details else brief.with_blocks(report, options)
     if any(finding.picture for finding in told):
         key = "pictures: a character a byte, a letter an owner; UPPER CASE is hot, '.' padding, '-' hole, '?' unknown"
@@ -83,7 +84,8 @@ def _passed(report: Report, options: RenderOptions) -> str:
     # Who looks for the reason of a slowdown has two builds, and this command has seen one.
     builds = report.command == "audit" and len(report.targets) == 1
     slower = "; linemate explain OLD NEW says why one build is slower than another" if builds else ""
-    return f"; none reaches --fail-on {limit.value}{slower}"
+    least = limit.value if limit is Severity.CRITICAL else f"{limit.value} or worse"
+    return f"; none is {least}, so that --fail-on passes{slower}"
 
 
 def target_lines(target: Target, width: int) -> Iterator[Line]:

@@ -67,14 +67,17 @@ def terms(remedy: Remedy) -> str:
     return f"{cost}, {abi}, {tail}"
 
 
-def tally(report: Report) -> str:
+def tally(report: Report, lines: int = 0) -> str:
     """``4 findings: 1 critical, 3 high; 12 more below --min-severity, 1 below --min-confidence; 2 suppressed``.
 
-    Guards that are broken come first, by the names of their pairs.
+    Guards that are broken come first, by the names of their pairs.  ``lines`` is how many lines of memory they are told
+    by, 0 where each is told.
     """
     noun = "new finding" if report.baseline else "finding"
     parts = [count(len(report.findings), noun) if report.findings else f"no {noun}s"]
     if report.findings:
+        if 0 < lines < len(report.findings):
+            parts[0] += f" on {count(lines, 'line')}"
         parts[0] += ": " + ", ".join(f"{number:,} {severity}" for severity, number in by_severity(report.findings))
     if broken := _broken_guards(report):
         parts.insert(0, broken)

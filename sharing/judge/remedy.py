@@ -272,7 +272,10 @@ class _Words:
             )
         shown = actor.owner if whole else _in_words(actor.owner, array)
         declared = self._declarations() if whole else ""
-        text = f"round the element type of {shown} up to {line} bytes (the element, not the array){declared}"
+        text = (
+            f"round the element type of {shown} up to {line} bytes (the element, not the array){declared}, and write "
+            ".value behind its index"
+        )
         return self._made("pad-element", text, edit, breaks_abi=not whole or self._home.outside)
 
     def member(self) -> Remedy:

@@ -148,6 +148,7 @@ def test_an_array_is_rounded_by_element(language: str, stride: int, tmp_path: Pa
     text += f'{word}(sizeof(slots) == 8 * {rounded}, "size");\n{word}(sizeof(slots[0]) % 64 == 0, "element");\n'
     check("g++" if cplusplus else "gcc", "cc" if cplusplus else "c", text, tmp_path)
     assert (found.kind, found.protects_tail) == ("pad-element", True)
+    assert found.text.endswith(", and write .value behind its index")
     assert found.cost_bytes == 8 * (rounded - stride) + 63
 
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from sharing.model.finding import Severity, Verdict
+from sharing.model.finding import AT_MOST, Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile, Role
 from sharing.rules import numbers
 from sharing.rules.line.base import (
@@ -53,6 +53,12 @@ from sharing.rules.line.base import (
     who,
 )
 from sharing.rules.meeting import said_at_most
+
+# Why it is no more than that.
+_BESIDE = (
+    f"{Severity.NOTE.value} {AT_MOST}one object holds both, and the functions that use {{}} mostly take {{}} as well, "
+    "which brings them the line"
+)
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -90,6 +96,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                     if guarded
                     else ()
                 ),
+                *((_BESIDE.format(worst.name, lock.name),) if _in_one_object(lock, worst) else ()),
             ),
             score=score,
         )
@@ -111,20 +118,29 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
         severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
-    own = lock.name in victim.guards or in_common(lock, victim) >= numbers.BESIDE_ITS_LOCK
-    # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.  What is set up
-    # without the lock and read from then on takes it from nobody.
-    counted = victim.role is not Role.READ_MOSTLY and victim.write_heat is not Heat.COLD
-    apart = own and counted and changed_without(lock, victim) > numbers.CHANGED_WITHOUT
-    own = own and not apart
+    own = _is_own(lock, victim)
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
     if own and not (lock.mask(writers=True) | victim.mask()) & ~ctx.anybody:
         # It costs something only while others wait for the lock, and of callers nobody knows whether any ever does.
         severity = severity.lowered(numbers.TO_NOTE)
-    if maybe_one_object(lock, victim) or (lock.owner == victim.owner and own):
+    if _in_one_object(lock, victim):
         severity = severity.lowered(numbers.TO_NOTE)  # put together on purpose, used together
     return severity
+
+
+def _is_own(lock: Actor, victim: Actor) -> bool:
+    """Is it guarded by the lock, or mostly used by functions that take it?"""
+    if lock.name not in victim.guards and in_common(lock, victim) < numbers.BESIDE_ITS_LOCK:
+        return False
+    # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.  What is set up
+    # without the lock and read from then on takes it from nobody.
+    counted = victim.role is not Role.READ_MOSTLY and victim.write_heat is not Heat.COLD
+    return not (counted and changed_without(lock, victim) > numbers.CHANGED_WITHOUT)
+
+
+def _in_one_object(lock: Actor, victim: Actor) -> bool:
+    return maybe_one_object(lock, victim) or (lock.owner == victim.owner and _is_own(lock, victim))
 
 
 def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded: bool) -> str:

@@ -60,6 +60,7 @@ from sharing.rules.line.base import (
 from sharing.rules.meeting import said_at_most
 
 READ_ROLES = frozenset({Role.READ_MOSTLY, Role.CONSTANT})
+_SHARED_ITSELF = "{} is written by several threads: true sharing, which stays; moved, it spares the readers"
 MOST_WRITERS = 8  # of a line, looked at: bounds the work on lines that many objects are on
 
 
@@ -107,11 +108,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             evidence=(
                 *evidence_of(writer, chosen, ctx),
                 *(heat_evidence(other) for other in others),
-                *(
-                    (f"{writer.name} is written by several threads: true sharing, which moving it does not cure",)
-                    if _is_shared_itself(writer, ctx)
-                    else ()
-                ),
+                *((_SHARED_ITSELF.format(writer.name),) if _is_shared_itself(writer, ctx) else ()),
             ),
             score=score,
         )
