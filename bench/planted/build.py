@@ -48,7 +48,7 @@ class Symbols:
 
 def build(name: str, program: Program, kind: str, folder: Path) -> Path:
     """The built file, or the compile database of the sources.  ``CalledProcessError`` where a compiler fails."""
-    return compiled(name, sources(name), (f"-std={program.standard}",), kind, folder)
+    return compiled(name, sources(name), (f"-std={program.standard}", *program.flags), kind, folder)
 
 
 def compiled(name: str, files: list[Path], flags: tuple[str, ...], kind: str, folder: Path) -> Path:

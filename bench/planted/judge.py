@@ -57,7 +57,8 @@ def judge(name: str, program: Program, kind: str, folder: Path) -> Judged:
     """Build a program and judge it; the layout that says which pairs count in source is that of gcc -O2."""
     built = build(name, program, kind, folder)
     where = symbols(build(name, program, "gcc -O2", folder) if kind == SOURCE else built.with_name(name))
-    wanted = tuple(pair.name for pair in program.pairs if shares(pair, where))
+    counted = "gcc -O2" if kind == SOURCE else kind
+    wanted = tuple(pair.name for pair in program.pairs if counted not in pair.not_in and shares(pair, where))
     names = where if kind == STRIPPED else None
     return Judged(name, kind, wanted, tuple(rate(finding, program, names) for finding in findings(built, kind)))
 

@@ -28,19 +28,23 @@ class Side(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two things that threads used on one line; ``one``: elements of one array, which a finding may name alone."""
+    """Two things that threads used on one line; ``one``: elements of one array, which a finding may name alone.
+
+    ``not_in`` are kinds of builds in which the trace did not find them on one line, or too seldom.
+    """
 
     name: str
     kind: str
     one: bool
     a: Side
     b: Side
+    not_in: tuple[str, ...] = ()
 
 
 class Program(msgspec.Struct, frozen=True):
     """``part`` says which author's it is, ``plausible`` are patterns of two sides that a reader may accept.
 
-    These were not counted as true.
+    These were not counted as true.  ``flags`` are given to the compiler besides the standard.
     """
 
     what: str
@@ -50,6 +54,7 @@ class Program(msgspec.Struct, frozen=True):
     pairs: tuple[Pair, ...]
     plausible: tuple[tuple[str, str], ...]
     harmless: tuple[str, ...]
+    flags: tuple[str, ...] = ()
 
 
 def read() -> dict[str, Program]:
@@ -59,4 +64,4 @@ def read() -> dict[str, Program]:
 
 def sources(name: str) -> list[Path]:
     """What is compiled of a program."""
-    return sorted(path for path in (PROGRAMS / name).iterdir() if path.suffix in (".c", ".cpp"))
+    return sorted(path for path in (PROGRAMS / name).iterdir() if path.suffix in (".c", ".cc", ".cpp"))

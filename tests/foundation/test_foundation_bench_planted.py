@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from bench.planted.build import Symbols
+from bench.planted.gains import table
 from bench.planted.judge import Rating, rate, shares
 from bench.planted.truth import PROGRAMS, Pair, Program, Side, read
 from sharing.model.finding import Finding
@@ -73,3 +74,15 @@ def test_each_side_is_a_line_of_the_source(name: str) -> None:
             assert side.per_million >= 100
             for file, _, pattern in (line.partition(":") for line in side.lines):
                 assert re.search(pattern, (PROGRAMS / name / file).read_text()), (pair.name, pattern)
+
+
+def test_runs_in_turns_make_a_row_of_medians() -> None:
+    runs = [f"ring {build} {wall} {busy} 0" for build, wall, busy in (
+        ("before", 2.0, 6.0), ("after", 1.0, 4.0), ("before", 3.0, 6.0), ("after", 1.0, 4.0), ("before", 2.0, 9.0),
+    )]  # fmt: skip
+    assert table(runs)[-1] == "| ring | 2 | 2.00 s | 1.00 s | 2.00 | 1.50 |"
+
+
+def test_a_run_that_failed_is_in_no_table() -> None:
+    with pytest.raises(SystemExit, match=r"ring\.after ended with -6"):
+        table(["ring before 2.0 6.0 0", "ring after 0.0 0.0 -6"])
