@@ -3,7 +3,7 @@
 Owns what the order of starts and joins in a function that main runs once says of who meets whom.  Of handles it knows
 nothing: it counts.  Before a start all threads that this function started have ended where as many joins lie there as
 starts, and one in a loop for each start in a loop, and where no join is left over behind it for one of the earlier.
-Threads of one kind are a series where each has so ended before the next.
+Threads of one kind are a series where each has so ended before the next, or where the loop that starts one joins it.
 """
 
 from __future__ import annotations
@@ -66,17 +66,22 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
         for joins in walls.values() if len(here) > 1 else ():
             sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
             parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
-        series |= {at for at, rows in here if _is_series(image, roots[at], rows, walls)}
+        joined = image.calls[joining & (image.calls["function"] == function)]
+        series |= {at for at, rows in here if _is_series(image, roots[at], rows, walls, joined)}
     return Waves(frozenset(parted | {(b, a) for a, b in parted}), frozenset(series))
 
 
-def _is_series(image: Image, root: Root, rows: Table, walls: Container[int]) -> bool:
+def _is_series(image: Image, root: Root, rows: Table, walls: Container[int], joins: Table) -> bool:
     """Has each thread that these calls of one function start ended before the next?  They are all that start it.
 
-    Of a loop nothing tells whether each round joins what it started.
+    Of a loop that goes round once for each start, a join behind that start says so.
     """
     if not root.many or root.started != set(rows["ip"].tolist()):
         return False
+    if len(rows) == 1 and rows["loop_depth"][0] == 1:  # of loops one in the other only the outer one is known
+        loops = Mirrors(image)
+        around = joins[(joins["loop_depth"] == 1) & (loops.loops(joins) == loops.loops(rows))]
+        return bool(points(image, around).behind(points(image, rows)).any())
     at = points(image, rows)
     led = at.behind(at).any(axis=1)
     return not in_loop(rows["loop_depth"]).any() and all(ip in walls for ip in rows["ip"][led].tolist())

@@ -89,7 +89,16 @@ IN_SERIES = {
     "one, and then one": "START(u, words[0]); JOIN(u); START(v, words[1]); JOIN(v);",
     "in a loop that is unrolled": f"{PART} {{ if (pthread_create(&u, 0, one, part[i])) return 1; JOIN(u); }}",
 }
+COUNTED = "volatile long count = 2; for (int i = 0; i < count; i++)"
+IN_SERIES["in a loop"] = f"{COUNTED} {{ START(u, words[i]); JOIN(u); }}"
+IN_SERIES["in a loop that a failure ends"] = (
+    f"{COUNTED} {{ if (pthread_create(&u, 0, one, &words[i])) break; if (pthread_join(u, 0)) break; }}"
+)
 AT_ONCE = {
+    "joined by the next loop": f"{COUNTED} START(t[i], words[i]); for (int i = 0; i < count; i++) JOIN(t[i]);",
+    "joined by the next loop of a round": (
+        f"for (int n = 9; n--;) {{ {COUNTED} START(t[i], words[i]); for (int i = 0; i < count; i++) JOIN(t[i]); }}"
+    ),
     "joined later": "START(u, words[0]); START(v, words[1]); JOIN(u); JOIN(v);",
     "another one has ended": "START(w, unused); START(u, words[0]); JOIN(w); START(v, words[1]); JOIN(v); JOIN(u);",
     "in a loop that is unrolled": f"{PART} pthread_create(&t[i], 0, one, part[i]); JOIN(t[0]); JOIN(t[1]);",
