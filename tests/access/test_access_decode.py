@@ -358,3 +358,55 @@ def test_segment_operands_are_counted_and_not_reported(build: Build, tmp_path: P
     _, result = assemble(build, tmp_path, "x86-64", ["movl %fs:v(%rip), %eax; incl %gs:v(%rip)"])
     assert len(result.sites) == 0
     assert result.counts["segment_operands"] == 2
+
+
+# Instructions that are equal but for where they stand: each is decoded once.
+_X86_DISTANCES = """
+movl v+{}(%rip), %ecx
+movq %rcx, v+{}(%rip)
+movzbl v+{}(%rip), %ecx
+movb $1, v+{}(%rip)
+movw $1, v+{}(%rip)
+movl $1, v+{}(%rip)
+cmpq $1000, v+{}(%rip)
+testb $1, v+{}(%rip)
+testl $1000, v+{}(%rip)
+imull $1000, v+{}(%rip), %ecx
+lock incl v+{}(%rip)
+movups v+{}(%rip), %xmm0
+pshufd $1, v+{}(%rip), %xmm0
+palignr $1, v+{}(%rip), %xmm0
+vmovdqu v+{}(%rip), %ymm0
+vpshufb v+{}(%rip), %xmm0, %xmm1
+vpalignr $1, v+{}(%rip), %xmm0, %xmm1
+vmovdqu64 v+{}(%rip), %zmm0
+addl v+{}(%rip), %ecx
+pushq v+{}(%rip)
+"""
+
+
+def test_equal_instructions_are_told_apart_by_where_they_stand(build: Build, tmp_path: Path) -> None:
+    cases = [text for text, _ in rows(_X86_DISTANCES)]
+    elf, result = assemble(
+        build, tmp_path, "x86-64", ["; ".join(text.format(at) for at in (0, 16, 64, 16)) for text in cases]
+    )
+    wrong = []
+    for number, text in enumerate(cases):
+        row = int(np.flatnonzero(elf.plan.functions["address"] == elf.functions[f"f{number}"])[0])
+        sites = result.sites[(result.sites["function"] == row) & (result.sites["kind"] != AccessKind.ADDRESS)]
+        targets = sites["target"].astype(np.int64)
+        if (targets - targets[:1]).tolist() != [0, 16, 64, 16]:
+            wrong.append(f"{text}: {targets.tolist()}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_immediates_and_distances_of_long_instructions_count(build: Build, tmp_path: Path) -> None:
+    body = "leaq v(%rip), %rax; movl $1, 4(%rax); movl $1, 200(%rax); movl $0, 4(%rax); movl $2, 200(%rax)"
+    elf, result = assemble(build, tmp_path, "x86-64", [body, "call f0; jmp f1", "call f1; addr32 call f0; jmp f0"])
+    sites = result.sites[result.sites["kind"] == AccessKind.STORE]
+    first = int(sites["target"][0])
+    clears = [bool(flags & SiteFlag.CLEARS) for flags in sites["flags"].tolist()]
+    assert [int(target) - first for target in sites["target"]] == [0, 196, 0, 196]
+    assert clears == [False, False, True, False]
+    names = {address: name for name, address in elf.functions.items()}
+    assert [names[int(callee)] for callee in result.calls["callee"]] == ["f0", "f1", "f0", "f0"]

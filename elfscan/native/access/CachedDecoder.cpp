@@ -1,12 +1,12 @@
-//===- CachedDecoder.cpp - Decoding short instructions once ---------------===//
+//===- CachedDecoder.cpp - Decoding equal instructions once ---------------===//
 //
 // Owns which instructions may be remembered and how they are found again.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CachedDecoder.h"
+#include "X86Length.h"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -14,97 +14,99 @@ namespace linemate {
 
 namespace {
 
-constexpr unsigned MaxKeptLength = 7; ///< longer ones carry an address, mostly
 constexpr unsigned IndexBits = 13;
-constexpr uint64_t NoKey = 0;
+constexpr size_t Slots = size_t(1) << IndexBits;
 
-/// The first \p Length bytes with their number on top: never NoKey.
-uint64_t keyOf(uint64_t Word, unsigned Length) {
-  uint64_t Mask = (uint64_t(1) << (8 * Length)) - 1;
-  return (Word & Mask) | uint64_t(Length) << 56;
-}
+using Bytes = CachedDecoder::Bytes;
+static_assert(sizeof(Bytes) == MaxX86Length + 1);
 
-size_t slotOf(uint64_t Key) {
-  return Key * 0x9E3779B97F4A7C15 >> (64 - IndexBits);
+size_t slotOf(Bytes Key) {
+  uint64_t Low = uint64_t(Key), High = uint64_t(Key >> 64);
+  return (Low ^ High * 0xC2B2AE3D27D4EB4F) * 0x9E3779B97F4A7C15 >>
+         (64 - IndexBits);
 }
 
 bool isRelative(const Op &O) {
   return O.Next == Flow::Branch || O.Next == Flow::Jump || O.Next == Flow::Call;
 }
 
-/// Length of the opcode of a near call or jump with a 32-bit displacement, 0
-/// for all else (Intel SDM volume 2: E8, E9, 0F 80 to 0F 8F).
-unsigned nearOpcode(uint64_t Word) {
-  if ((Word & 0xfe) == 0xe8)
-    return 1;
-  return (Word & 0xf0ff) == 0x800f ? 2 : 0;
+Bytes lowest(unsigned Count) { return (Bytes(1) << 8 * Count) - 1; }
+
+/// The bytes of an instruction without distances from its end, and on top its
+/// length: never zero.
+Bytes keyOf(Bytes Code, const X86Outline &Of) {
+  Bytes Kept = lowest(Of.Length);
+  Kept &= ~(lowest(Of.DistanceSize) << 8 * Of.Distance);
+  return (Code & Kept) | Bytes(Of.Length) << 8 * MaxX86Length;
 }
 
-/// The key of such an instruction, its displacement aside.
-uint64_t nearKey(uint64_t Word, unsigned Opcode) {
-  return keyOf(Word, Opcode) | uint64_t(1) << 63;
+int64_t distanceIn(Bytes Code, const X86Outline &Of) {
+  auto From = uint32_t(Code >> 8 * Of.Distance);
+  return Of.DistanceSize == 1 ? int64_t(int8_t(From)) : int64_t(int32_t(From));
 }
 
-/// Nothing in it but branch targets may depend on where it stands.
-bool isMovable(const Op &O) {
+/// Puts what a distance leads to where the op has it.
+void lead(Op &O, const X86Outline &Of, uint64_t To) {
+  if (Of.IsTarget)
+    O.Imm = int64_t(To);
+  for (unsigned I = 0; I < O.MemCount; ++I)
+    if (O.Mem[I].Flags & MemPcRelative)
+      O.Mem[I].Disp = int64_t(To);
+}
+
+/// Is where the op stands in it only as the outline says?
+bool isMovable(const Op &O, const X86Outline &Of, uint64_t To) {
   if (O.How == Transfer::Address || O.How == Transfer::Page)
     return false;
-  return std::none_of(O.Mem, O.Mem + O.MemCount, [](const MemOperand &M) {
-    return M.Flags & MemPcRelative;
-  });
+  if (isRelative(O) != Of.IsTarget || (Of.IsTarget && uint64_t(O.Imm) != To))
+    return false;
+  unsigned Relative = 0;
+  for (unsigned I = 0; I < O.MemCount; ++I)
+    if (O.Mem[I].Flags & MemPcRelative) {
+      ++Relative;
+      if (uint64_t(O.Mem[I].Disp) != To)
+        return false;
+    }
+  return Relative == (Of.Distance && !Of.IsTarget);
 }
 
 } // namespace
 
 CachedDecoder::CachedDecoder(std::unique_ptr<Decoder> Behind)
-    : Behind(std::move(Behind)), Keys(size_t(1) << IndexBits, NoKey),
+    : Behind(std::move(Behind)),
+      Keys(static_cast<Bytes *>(std::calloc(Slots, sizeof(Bytes)))),
       Ops(static_cast<Op *>(std::malloc(sizeof(Op) << IndexBits))) {
   static_assert(std::is_trivially_copyable_v<Op>);
-  if (!Ops)
+  if (!Keys || !Ops)
     throw std::bad_alloc();
 }
 
 bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
                            Op &Out) {
-  uint64_t Word = 0;
-  std::memcpy(&Word, Code.data(), std::min<size_t>(Code.size(), sizeof(Word)));
-  unsigned Longest = std::min<size_t>(Code.size(), MaxKeptLength);
-  unsigned Opcode = Code.size() >= 6 ? nearOpcode(Word) : 0;
-  if (Opcode) {
-    uint64_t Key = nearKey(Word, Opcode);
-    size_t Slot = slotOf(Key);
-    if (Keys[Slot] == Key) {
-      int32_t Displacement;
-      std::memcpy(&Displacement, Code.data() + Opcode, sizeof(Displacement));
-      Out = Ops[Slot];
-      Out.Ip = Ip;
-      Out.Imm = int64_t(Ip + Out.Length) + Displacement;
-      return true;
-    }
-  }
-  for (unsigned Length = 1; !Opcode && Length <= Longest; ++Length) {
-    uint64_t Key = keyOf(Word, Length);
-    size_t Slot = slotOf(Key);
-    if (Keys[Slot] != Key)
-      continue;
+  Bytes Word = 0;
+  if (Code.size() >= sizeof Word)
+    std::memcpy(&Word, Code.data(), sizeof Word); // its size is known
+  else
+    std::memcpy(&Word, Code.data(), Code.size());
+  X86Outline Outline = outlineX86(reinterpret_cast<const uint8_t *>(&Word));
+  if (!Outline.Length || Outline.Length > Code.size())
+    return Behind->decode(Code, Ip, Out);
+  uint64_t To = Ip + Outline.Length + uint64_t(distanceIn(Word, Outline));
+  Bytes Key = keyOf(Word, Outline);
+  size_t Slot = slotOf(Key);
+  if (Keys[Slot] == Key) {
     Out = Ops[Slot];
     Out.Ip = Ip;
-    if (isRelative(Out))
-      Out.Imm += int64_t(Ip);
+    if (Outline.Distance)
+      lead(Out, Outline, To);
     return true;
   }
   if (!Behind->decode(Code, Ip, Out))
     return false;
-  if (Out.Length > MaxKeptLength || !isMovable(Out))
+  if (Out.Length != Outline.Length || !isMovable(Out, Outline, To))
     return true;
-  if (Opcode && (Out.Length != Opcode + 4 || !isRelative(Out)))
-    return true;
-  uint64_t Key = Opcode ? nearKey(Word, Opcode) : keyOf(Word, Out.Length);
-  size_t Slot = slotOf(Key);
   Keys[Slot] = Key;
   Ops[Slot] = Out;
-  if (isRelative(Out))
-    Ops[Slot].Imm -= int64_t(Ip);
   return true;
 }
 

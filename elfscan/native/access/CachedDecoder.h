@@ -1,6 +1,6 @@
-//===- CachedDecoder.h - Decoding short instructions once -------*- C++ -*-===//
+//===- CachedDecoder.h - Decoding equal instructions once -------*- C++ -*-===//
 //
-// Owns a small cache in front of a decoder of variable-length code.
+// Owns a small cache in front of the decoder of x86-64.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,16 +12,19 @@
 #include <cstdlib>
 #include <memory>
 #include <type_traits>
-#include <vector>
 
 namespace linemate {
 
-/// More than half of x86 code is a few thousand short encodings, and the
-/// disassembler library costs more than all else that is done with them.  No
-/// instruction's bytes are the front of another's, so bytes that were once a
-/// whole instruction are that instruction wherever they stand.
+/// Most x86 code is a few thousand encodings, and the disassembler library
+/// costs more than all else that is done with them.  Bytes that were once a
+/// whole instruction are that instruction wherever they stand, and what is
+/// counted from its end, a branch's target or the place of an operand, is put
+/// in anew.
 class CachedDecoder final : public Decoder {
 public:
+  /// As many as an instruction has, and one more.
+  __extension__ typedef unsigned __int128 Bytes;
+
   explicit CachedDecoder(std::unique_ptr<Decoder> Behind);
   bool decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) override;
   unsigned step() const override { return Behind->step(); }
@@ -29,12 +32,12 @@ public:
 
 private:
   std::unique_ptr<Decoder> Behind;
-  std::vector<uint64_t> Keys; ///< direct-mapped; see keyOf
   struct Release {
-    void operator()(Op *Ops) const { std::free(Ops); }
+    void operator()(void *Kept) const { std::free(Kept); }
   };
-  /// Branch targets are relative to Ip.  Only those with a key are made: to
-  /// fill a megabyte takes longer than a small file.
+  // Of both only what is used is made: to fill a megabyte takes longer than a
+  // small file.
+  std::unique_ptr<Bytes[], Release> Keys; ///< direct-mapped; see keyOf
   std::unique_ptr<Op[], Release> Ops;
 };
 

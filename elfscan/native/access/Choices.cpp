@@ -17,6 +17,7 @@ namespace {
 
 /// Pairs of one function; few have more, and each is compared with all.
 constexpr size_t MaxChoices = 64;
+static_assert(MaxChoices <= UINT8_MAX); // Value::Choice
 /// Rarity that each of two is taken with where nothing else is known.
 constexpr unsigned HalfAsOften = 4;
 
@@ -48,7 +49,7 @@ struct Candidates {
 
 } // namespace
 
-uint16_t Choices::either(const Value &Old, const Value &New, bool IsLoop) {
+uint8_t Choices::either(const Value &Old, const Value &New, bool IsLoop) {
   Candidates Found;
   for (const Value *V : {&Old, &New}) {
     bool Fits = true;
@@ -78,7 +79,7 @@ uint16_t Choices::either(const Value &Old, const Value &New, bool IsLoop) {
       return 0;
     Known = All.insert(Known, Found.Are);
   }
-  return uint16_t(Known - All.begin() + 1);
+  return uint8_t(Known - All.begin() + 1);
 }
 
 /// \p Lost, which is all that is known of what is \p Old or \p New, with what

@@ -25,10 +25,10 @@ public:
   void clear() { All.clear(); }
   bool isEmpty() const { return All.empty(); }
   /// What a value of this Choice may be.
-  const TwoValues &of(uint16_t Choice) const { return All[Choice - 1]; }
+  const TwoValues &of(uint8_t Choice) const { return All[Choice - 1]; }
   /// The Choice of what is \p Old on some ways and \p New on others; 0: not
   /// known, or of no use.  \p IsLoop: see join.
-  uint16_t either(const Value &Old, const Value &New, bool IsLoop);
+  uint8_t either(const Value &Old, const Value &New, bool IsLoop);
 
   /// May it be one of two?
   static bool isCandidate(const Value &V) {

@@ -181,17 +181,17 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
     return false;
   bool Changed = false;
   for (unsigned R = 0; R < C.Registers; ++R) {
-    const Value &Old = To.Regs[R];
-    if (Old.Kind == ValueKind::Unknown && !Old.Choice &&
-        Old.IsStale >= From.Regs[R].IsStale &&
-        Old.IsOwn <= From.Regs[R].IsOwn &&
-        Old.IsGiven <= (From.Regs[R].IsGiven && !To.Walked) &&
-        Old.Bits <= From.Regs[R].Bits &&
-        !(To.Walked && movedInRounds(Old, From.Regs[R])))
+    const Value &Old = To.Regs[R], &New = From.Regs[R];
+    if (Old.isIdentical(New))
       continue;
-    Value V = join(Old, From.Regs[R], To.Walked);
+    if (Old.Kind == ValueKind::Unknown && !Old.Choice &&
+        Old.IsStale >= New.IsStale && Old.IsOwn <= New.IsOwn &&
+        Old.IsGiven <= (New.IsGiven && !To.Walked) && Old.Bits <= New.Bits &&
+        !(To.Walked && mayMoveInRounds(Old, New) && movedInRounds(Old, New)))
+      continue;
+    Value V = join(Old, New, To.Walked);
     if (!V.IsStale)
-      V = eitherOf(V, Old, From.Regs[R], To.Walked);
+      V = eitherOf(V, Old, New, To.Walked);
     if (V.same(Old) && V.sameMarks(Old))
       continue;
     To.Regs[R] = V;
@@ -202,8 +202,16 @@ bool FunctionFlow::merge(Entry &To, const State &From) {
   for (Slot &S : To.Slots) {
     while (Theirs != From.Slots.end() && Theirs->Offset < S.Offset)
       ++Theirs;
+    bool IsOfBoth = Theirs != From.Slots.end() && Theirs->Offset == S.Offset;
+    if (IsOfBoth && S.Content.isIdentical(Theirs->Content)) {
+      S.Content.OwnStride = S.Content.givenApart();
+      if (&*Kept != &S)
+        *Kept = S;
+      ++Kept;
+      continue;
+    }
     Value V;
-    if (Theirs != From.Slots.end() && Theirs->Offset == S.Offset)
+    if (IsOfBoth)
       V = eitherOf(join(S.Content, Theirs->Content, To.Walked), S.Content,
                    Theirs->Content, To.Walked);
     Changed |= !V.same(S.Content) || !V.sameMarks(S.Content);
@@ -262,7 +270,7 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
   Value Result = computed(O, Origin, E);
   if (!Chosen.isEmpty())
     Result = computedOfEither(O, Origin, Result);
-  BitRole Bits = bitsOf(O);
+  BitRole Bits = O.Bits == BitWork::None ? BitRole::None : bitsOf(O);
   if (O.Width == 4 && O.How != Transfer::Load && O.How != Transfer::Extend)
     Result = inHalf(O, Result);
   if (Result.isOpaque() && Result.Origin == 0) {
@@ -434,15 +442,6 @@ static bool isOwnCopy(const Slot &S, int64_t Exposed) {
          S.Content.isExact();
 }
 
-/// A descriptor's function leaves all registers alone but the one in which it
-/// is handed its descriptor's address: that becomes a distance from the
-/// thread's own pointer.
-bool FunctionFlow::callsDescriptor(const Op &O) const {
-  const Value &At = Now.Regs[std::countr_zero(C.Result)];
-  return O.Next == Flow::IndirectCall && At.isNumber() && At.IsAddress &&
-         At.isExact() && P.slot(At.Base) == Descriptor;
-}
-
 void FunctionFlow::clobberForCall(const Op &O) {
   if (callsDescriptor(O)) {
     Value Distance;
@@ -451,44 +450,50 @@ void FunctionFlow::clobberForCall(const Op &O) {
     return;
   }
   Value To = O.Next == Flow::Call ? Value::address(O.Imm, 0) : target(O);
-  bool WritesOne =
-      To.isNumber() && To.isExact() &&
-      std::ranges::binary_search(P.HandleWriters, uint64_t(To.Base));
+  bool IsSpecial =
+      To.isNumber() && To.isExact() && Special.mayHave(uint64_t(To.Base));
+  bool WritesOne = IsSpecial && std::ranges::binary_search(P.HandleWriters,
+                                                           uint64_t(To.Base));
   for (int8_t Reg : C.Arguments) {
+    const Value &V = Now.Regs[Reg];
+    if (V.Kind != ValueKind::Stack && !V.Choice)
+      continue;
     bool IsHandle = WritesOne && Reg == C.Arguments[0];
     int64_t Size = IsHandle ? HandleBytes : ExposedBytes;
-    const Value &V = Now.Regs[Reg];
     eachOf(V, [&](const Value &One) { expose(One, Size); });
     if (WritesOne && V.Kind == ValueKind::Stack)
       forget(V.Base, Size); // what a thread is handed changes from now on
   }
   forgetVectors();
-  for (unsigned R = 0; R < C.Registers; ++R) {
-    if (!(C.CallerSaved & bit(int8_t(R))))
-      continue;
+  for (uint32_t Left = C.CallerSaved; Left; Left &= Left - 1) {
+    unsigned R = std::countr_zero(Left);
+    if (R >= C.Registers)
+      break;
     if (C.Results & bit(int8_t(R)))
       Now.Regs[R] = Value();
     Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }
-  if (To.isNumber() && To.isExact() && Known && Known->isOwn(To.Base))
+  if (IsSpecial && Known && Known->isOwn(To.Base))
     Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
-  if (Value Same = resultOf(To); Same.Kind != ValueKind::Unknown) {
+  if (Value Same = IsSpecial ? resultOf(To) : Value();
+      Same.Kind != ValueKind::Unknown) {
     bool IsWord = Same.Kind == ValueKind::Pointee;
     Same.Origin = IsWord ? uint32_t(&O - Code.data()) + 1 : 0;
     Now.Regs[std::countr_zero(C.Result)] = Same;
   }
-  if (makesObject(To)) {
+  if (IsSpecial && makesObject(To)) {
     Now.Regs[std::countr_zero(C.Result)] =
         Value::pointee(O.Ip, uint32_t(&O - Code.data()) + 1);
     if (!Known || !Known->isNew(uint64_t(To.Base)))
       return; // an allocator writes to nothing that its caller keeps
   }
-  if (WritesOne)
+  if (WritesOne || Exposed.empty())
     return;
-  for (Exposure At : Exposed)
-    std::erase_if(Now.Slots, [&](const Slot &S) {
+  std::erase_if(Now.Slots, [&](const Slot &S) {
+    return std::ranges::any_of(Exposed, [&](Exposure At) {
       return overlaps(S, At.Offset, At.Size) && !isOwnCopy(S, At.Offset);
     });
+  });
 }
 
 } // namespace linemate

@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -72,10 +74,31 @@ struct KnownResults {
   }
 };
 
+/// Tells quickly of most functions that none of some lists has them.
+class FunctionFilter {
+public:
+  void add(const auto &Functions) {
+    for (uint64_t Function : Functions)
+      Seen[bitOf(Function)] = true;
+  }
+  bool mayHave(uint64_t Function) const { return Seen[bitOf(Function)]; }
+
+private:
+  static constexpr unsigned IndexBits = 14;
+  std::bitset<size_t(1) << IndexBits> Seen;
+
+  static size_t bitOf(uint64_t Function) {
+    return Function * 0x9E3779B97F4A7C15 >> (64 - IndexBits);
+  }
+};
+
 /// Reused for many functions; keeps its memory.
 class FunctionFlow {
 public:
-  FunctionFlow(const Plan &P, const Convention &C) : P(P), C(C) {}
+  FunctionFlow(const Plan &P, const Convention &C) : P(P), C(C) {
+    Special.add(P.HandleWriters);
+    Special.add(P.NewResults);
+  }
   /// Analyses \p Ops, which are \p What, and appends what it finds to \p Out,
   /// by address.
   void run(const Piece &What, std::span<const Op> Ops, Tables &Out);
@@ -87,7 +110,12 @@ public:
   /// After run: does the function return a new object each time, or nothing?
   bool returnsNew() const { return MadeHere == NewObject::Always; }
   /// Of which functions that is known.
-  void useResults(const KnownResults &Of) { Known = &Of; }
+  void useResults(const KnownResults &Of) {
+    Known = &Of;
+    Special.add(Of.Own);
+    Special.add(Of.Same | std::views::keys);
+    Special.add(Of.New);
+  }
 
 private:
   /// The address that a memory operand names.
@@ -126,6 +154,8 @@ private:
   std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
   bool Emitting = false;
   const KnownResults *Known = nullptr;
+  FunctionFilter
+      Special; ///< of which a call does more than the convention says
   enum class Returns : uint8_t { Nothing, Own, Other };
   Returns Returned = Returns::Nothing; ///< by all returns that were walked
   Value OneResult;                     ///< what all of them return

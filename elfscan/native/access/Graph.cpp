@@ -302,9 +302,13 @@ void Graph::orderBlocks() {
   auto Deeper = [&](uint32_t A, uint32_t B) {
     return Blocks[A].LoopDepth < Blocks[B].LoopDepth;
   };
-  for (const Block &B : Blocks)
-    std::stable_sort(Edges.begin() + B.FirstEdge, Edges.begin() + B.LastEdge,
-                     Deeper);
+  for (const Block &B : Blocks) {
+    auto First = Edges.begin() + B.FirstEdge, Last = Edges.begin() + B.LastEdge;
+    if (Last - First == 2 && Deeper(First[1], First[0]))
+      std::swap(First[0], First[1]);
+    else if (Last - First > 2)
+      std::stable_sort(First, Last, Deeper);
+  }
   for (uint16_t Block::*Place : {&Block::Mirror, &Block::Order}) {
     leaveBlocks(Place == &Block::Mirror);
     uint32_t Number = 0;

@@ -44,11 +44,16 @@ inline void joinMarks(Value &R, const Value &Old, const Value &New,
     R.Step = Old.Origin == New.Origin ? joinSteps(Old, New, IsLoop) : NoStep;
 }
 
+/// Whether movedInRounds has to look: as a rule it need not.
+inline bool mayMoveInRounds(const Value &Old, const Value &New) {
+  return Old.isOpaque() != New.isOpaque() && Old.Origin &&
+         Old.Origin == New.Origin;
+}
+
 /// What a loop moves on by so many bytes each round from a begin that nothing
 /// tells: one of the two is a pointer, the other it as a number, moved on.
 inline std::optional<Value> movedInRounds(const Value &Old, const Value &New) {
-  if (Old.isOpaque() == New.isOpaque() || !Old.Origin ||
-      Old.Origin != New.Origin)
+  if (!mayMoveInRounds(Old, New))
     return {};
   Value R = asSeries(Old), More = asSeries(New);
   for (auto [One, Of] : {std::pair(&R, &Old), std::pair(&More, &New)})
@@ -73,8 +78,9 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     joinMarks(R, Old, New, IsLoop);
     return R;
   }
-  if (auto Moved = IsLoop ? movedInRounds(Old, New) : std::nullopt)
-    return *Moved;
+  if (IsLoop && mayMoveInRounds(Old, New))
+    if (auto Moved = movedInRounds(Old, New))
+      return *Moved;
   Value Lost;
   Lost.IsStale = Old.IsStale || New.IsStale;
   // Two places behind one pointer are a series, as two in the frame are.

@@ -63,6 +63,15 @@ void FunctionFlow::returnsOnly(const Value &Result) {
   HasResult = true;
 }
 
+/// A descriptor's function leaves all registers alone but the one in which it
+/// is handed its descriptor's address: that becomes a distance from the
+/// thread's own pointer.
+bool FunctionFlow::callsDescriptor(const Op &O) const {
+  const Value &At = Now.Regs[std::countr_zero(C.Result)];
+  return O.Next == Flow::IndirectCall && At.isNumber() && At.IsAddress &&
+         At.isExact() && P.slot(At.Base) == Descriptor;
+}
+
 /// What a call of \p To always returns; unknown: not the same.
 Value FunctionFlow::resultOf(const Value &To) const {
   bool IsOne = Known && To.isNumber() && To.isExact();

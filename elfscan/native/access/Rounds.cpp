@@ -93,21 +93,29 @@ uint64_t numbersOf(uint64_t Mask) {
 
 } // namespace
 
-Rounds::Changes &Rounds::changesAround(uint32_t B) {
-  if (All.empty()) {
-    All.resize(G.blocks().size() + 1);
+const Rounds::Changes &Rounds::changesAround(uint32_t B) {
+  if (!IsSorted) {
     for (uint32_t I = 0; I < G.blocks().size(); ++I)
-      for (uint32_t At = G.blocks()[I].First; At < G.blocks()[I].Last; ++At)
-        note(I, At);
-    for (Changes &C : All)
-      C.takeTurns();
+      if (G.outermost(I) < G.blocks().size())
+        InLoops.push_back(I);
+    std::ranges::stable_sort(InLoops, {},
+                             [this](uint32_t I) { return G.outermost(I); });
+    IsSorted = true;
   }
-  return All[std::min<size_t>(G.outermost(B), All.size() - 1)];
+  auto [Found, IsNew] = Around.try_emplace(G.outermost(B));
+  if (!IsNew)
+    return Found->second;
+  for (uint32_t I :
+       std::ranges::equal_range(InLoops, Found->first, {},
+                                [this](uint32_t I) { return G.outermost(I); }))
+    for (uint32_t At = G.blocks()[I].First; At < G.blocks()[I].Last; ++At)
+      note(I, At, Found->second);
+  Found->second.takeTurns();
+  return Found->second;
 }
 
-void Rounds::note(uint32_t B, uint32_t At) {
+void Rounds::note(uint32_t B, uint32_t At, Changes &To) const {
   const Op &O = Ops[At];
-  Changes &To = All[std::min<size_t>(G.outermost(B), All.size() - 1)];
   bool StoresStep = O.MemCount && O.Mem[0].Kind == Access::Store &&
                     isFollowed(O.StoredAny) && isStep(B, At);
   if (O.StepsMemory || StoresStep)
@@ -184,27 +192,44 @@ bool Rounds::isStep(uint32_t B, uint32_t At) const {
   return isOneWord(Ops[Load].Mem[0], Ops[At].Mem[0]);
 }
 
+/// The one op of the function's begin that changes a register, or Ops.size().
+uint32_t Rounds::onlyChange(int8_t Reg) {
+  if (FirstChange.empty()) {
+    FirstChange.assign(MaxRegs, uint32_t(Ops.size()));
+    uint32_t Once = 0;
+    for (uint32_t I = 0; I < std::min<size_t>(Ops.size(), MaxConstant); ++I) {
+      const Op &O = Ops[I];
+      if (O.isCall() || isPop(O))
+        continue;
+      uint32_t Changed =
+          bit(O.Dst) | O.Clobbers | bit(O.Written) | bit(O.Second);
+      Again |= Once & Changed;
+      for (uint32_t New = Changed & ~Once; New; New &= New - 1)
+        FirstChange[std::countr_zero(New)] = I;
+      Once |= Changed;
+    }
+  }
+  return Again & bit(Reg) ? uint32_t(Ops.size()) : FirstChange[Reg];
+}
+
 /// What a register holds in front of an op.
 Rounds::Value Rounds::trace(uint32_t B, int8_t Reg, uint32_t At,
                             unsigned Depth) {
   if (!isFollowed(Reg) || Depth == MaxTrace)
     return {};
-  const Changes &Around = changesAround(B);
-  if (Around.Stepped & bit(Reg) && !(Around.Other & bit(Reg)))
+  const Changes &Here = changesAround(B);
+  if (Here.Stepped & bit(Reg) && !(Here.Other & bit(Reg)))
     return {Kind::Counter, 0, Reg};
   uint32_t Defined = definition(B, Reg, At);
   if (Defined < Ops.size())
     return result(B, Defined, Depth + 1);
   // A constant is put into a register once, in front of the loop.
-  const Op *Only = nullptr;
-  for (uint32_t I = 0; I < std::min<size_t>(Ops.size(), MaxConstant); ++I)
-    if (!Ops[I].isCall() && changes(Ops[I], Reg) && !isPop(Ops[I])) {
-      if (Only || I > At)
-        return {};
-      Only = &Ops[I];
-    }
-  return Only && Only->How == Transfer::Constant && Only->ImmIsValue
-             ? Value{Kind::Number, uint64_t(Only->Imm)}
+  uint32_t Once = onlyChange(Reg);
+  if (Once == Ops.size() || Once > At)
+    return {};
+  const Op &Only = Ops[Once];
+  return Only.How == Transfer::Constant && Only.ImmIsValue
+             ? Value{Kind::Number, uint64_t(Only.Imm)}
              : Value{};
 }
 

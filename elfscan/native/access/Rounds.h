@@ -12,6 +12,7 @@
 #include "Op.h"
 
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,7 +34,8 @@ public:
   Rounds(const Graph &G, std::span<const Op> Ops, int8_t Result)
       : G(G), Ops(Ops), Result(Result) {}
 
-  /// The way from block number \p B that its branch seldom takes.
+  /// The way from block number \p B, which is in a loop, that its branch seldom
+  /// takes.
   std::optional<SeldomWay> seldom(uint32_t B);
 
 private:
@@ -53,7 +55,7 @@ private:
     int8_t Reg = NoReg;               ///< that a counter is in
     const MemOperand *Word = nullptr; ///< the same
   };
-  /// What is done in one outermost loop, or outside of all.
+  /// What is done in one outermost loop.
   struct Changes {
     uint32_t Stepped = 0;  ///< registers that move on by a constant
     uint32_t Other = 0;    ///< that are set to anything but a constant besides
@@ -75,10 +77,16 @@ private:
   const Graph &G;
   std::span<const Op> Ops;
   int8_t Result;
-  std::vector<Changes> All; ///< by head; filled as soon as one is asked for
+  // Each is filled as soon as it is asked for: few functions ask.
+  std::vector<uint32_t> InLoops; ///< blocks in loops, by the outermost one
+  bool IsSorted = false;
+  std::map<uint32_t, Changes> Around; ///< by head
+  std::vector<uint32_t> FirstChange;  ///< of each register, the op
+  uint32_t Again = 0;                 ///< registers that change twice
 
-  Changes &changesAround(uint32_t B);
-  void note(uint32_t B, uint32_t At);
+  const Changes &changesAround(uint32_t B);
+  void note(uint32_t B, uint32_t At, Changes &To) const;
+  uint32_t onlyChange(int8_t Reg);
   uint32_t definition(uint32_t B, int8_t Reg, uint32_t At) const;
   bool isStep(uint32_t B, uint32_t At) const;
   Value trace(uint32_t B, int8_t Reg, uint32_t At, unsigned Depth);

@@ -94,19 +94,23 @@ private:
   Decoder &D;
   FunctionFlow Engine;
   FunctionFlow GoEngine;
-  std::vector<Op> Ops;
+  std::vector<Op> Kept; ///< a place for each is made once
+  std::span<Op> Ops;    ///< those of the piece
 
   /// Fills Ops from \p At on; returns where it stopped.
   uint64_t decode(const Function &F, uint64_t At, Tables &Out) {
     std::span<const uint8_t> Code = P.codeAt(At);
     uint64_t End = F.End - At > PieceBytes ? At + PieceBytes : F.End;
     Code = Code.first(std::min<uint64_t>(Code.size(), F.End - At));
-    Ops.clear();
-    Op Next;
+    size_t Count = 0;
     uint64_t Begin = At;
     std::span<const JumpLabel> Labels = P.labelsFrom(At);
     while (At < End && !Code.empty()) {
       unsigned Length = D.step();
+      if (Count == Kept.size())
+        Kept.emplace_back();
+      Op &Next = Kept[Count];
+      Ops = std::span(Kept).first(Count);
       if (D.decode(Code, At, Next)) {
         Length = Next.Length;
         if (Next.IsUnknown)
@@ -125,14 +129,15 @@ private:
           Next.Next = Flow::Stop;
           Next.NeverReturns = true;
         }
-        Ops.push_back(Next);
+        ++Count;
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());
       }
       At += Length;
       Code = Code.subspan(std::min<size_t>(Length, Code.size()));
     }
-    Out.Seen.Instructions += Ops.size();
+    Ops = std::span(Kept).first(Count);
+    Out.Seen.Instructions += Count;
     Out.Seen.CodeBytes += At - Begin;
     return At;
   }
@@ -266,12 +271,12 @@ std::optional<std::string> scan(const Plan &P, unsigned Threads,
     return D;
   };
   KnownResults Known;
-  if (std::unique_ptr<Decoder> D = Make())
-    Known = ResultSearch(P, *A, *D).search();
+  std::unique_ptr<Decoder> First = Make(); // it remembers what it decoded
+  if (First)
+    Known = ResultSearch(P, *A, *First).search();
   std::atomic<size_t> NextBatch = 0;
   std::atomic<bool> Failed = false;
-  auto Work = [&] {
-    std::unique_ptr<Decoder> D = Make();
+  auto Work = [&](std::unique_ptr<Decoder> D) {
     if (!D) {
       Failed = true;
       return;
@@ -284,8 +289,8 @@ std::optional<std::string> scan(const Plan &P, unsigned Threads,
   };
   std::vector<std::thread> Others;
   for (unsigned T = 1; T < Threads && T < Out.size(); ++T)
-    Others.emplace_back(Work);
-  Work();
+    Others.emplace_back([&] { Work(Make()); });
+  Work(std::move(First));
   for (std::thread &T : Others)
     T.join();
   if (Failed)

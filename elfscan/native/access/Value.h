@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 
 namespace linemate {
 
@@ -69,6 +71,9 @@ struct Value {
   /// Op that made the address or, of an unknown or a series, the index, plus
   /// one; 0: none.
   uint32_t Origin = 0;
+  /// Of what is the thread's own, or given, the bytes to that of another
+  /// thread, where one more index chooses in it; 0: Stride.
+  uint32_t OwnStride = 0;
   ValueKind Kind = ValueKind::Unknown;
   uint8_t Arg = 0;
   bool IsAddress = false; ///< certainly an address, not a plain number
@@ -94,10 +99,7 @@ struct Value {
   /// alone.
   uint8_t Step = 0;
   /// Of an unknown: it is one of two, see Choices; 0: nothing is known.
-  uint16_t Choice = 0;
-  /// Of what is the thread's own, or given, the bytes to that of another
-  /// thread, where one more index chooses in it; 0: Stride.
-  uint32_t OwnStride = 0;
+  uint8_t Choice = 0;
 
   /// Bytes from an element to that of another thread, where the index is the
   /// thread's own, and else to the next.
@@ -222,6 +224,10 @@ struct Value {
     return V;
   }
 
+  /// The same in everything, which is quickly told: there is no padding.
+  bool isIdentical(const Value &O) const {
+    return std::memcmp(this, &O, sizeof O) == 0;
+  }
   /// Same meaning; where it was made does not count.
   bool same(const Value &O) const {
     return Kind == O.Kind && Base == O.Base && Stride == O.Stride &&
@@ -229,6 +235,10 @@ struct Value {
            IsStale == O.IsStale && Choice == O.Choice;
   }
 };
+
+// States are copied and compared by the hundred for each block.
+static_assert(sizeof(Value) == 32 &&
+              std::has_unique_object_representations_v<Value>);
 
 /// Where the stack pointer is aligned its distance from entry is lost; from
 /// there on offsets count from a place that is far from all others.
