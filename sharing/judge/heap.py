@@ -225,7 +225,13 @@ def _passes_on(profiled: Profiled, image: Image, chosen: Choice | None = None) -
     passes = profiled.passes
     sites, locks, spins = sites_and_locks(image, passes.calls, passes.knowledge)
     events = np.concatenate([locks.events, spins.taken])
-    every = correlate.collect_accesses(image, passes.calls, spins.without_own(sites), events)
+    laid_out = image.variables["address"][len(passes.image.variables) :]
+    if not len(laid_out):
+        return None
+    # What lies before was judged: of its accesses, which are by far most, nothing is asked here.
+    sites_there = spins.without_own(sites[sites["target"] >= laid_out.min()])
+    events_there = events[events["address"] >= laid_out.min()]
+    every = correlate.collect_accesses(image, passes.calls, sites_there, events_there)
     mine = every.take(every.variable >= len(passes.image.variables))
     if chosen is not None:
         mine = mine.take(np.flatnonzero(chosen(image, mine, passes.knowledge)))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sharing.knowledge.mangled import Mangled
 from sharing.knowledge.mentions import mentioning
-from sharing.knowledge.names import FunctionNames, LinkageNames, TypeNames, word_of
+from sharing.knowledge.names import MAX_REMEMBERED, FunctionNames, LinkageNames, TypeNames, word_of
 from sharing.model.vocabulary import Called, GuardRow, LockKind, LockRow, WaitCall
 
 # Effects by the keys of a row that list functions: whatever changes the lock is an operation of it.
@@ -104,6 +104,7 @@ class LockCalls:
         self._operations: dict[str, list[LockEffect]] = {}
         self._usual = {c[1:]: effect for key, effect in EFFECTS.items() for c in getattr(usual, key)}
         self._usual_rows: set[int] = set()  # rows without methods of their own
+        self._unknown: set[str] = set()
         usual_methods = frozenset(self._usual)
         for number, row in enumerate(locks):
             for effect in ("lock", "unlock", "init", *WAITS):
@@ -131,7 +132,15 @@ class LockCalls:
         return self._calls.find(name) or self._of_class(name)
 
     def among(self, names: Sequence[str]) -> list[int]:
-        """Rows of the names that ``find`` knows."""
+        """Rows of the names that ``find`` knows.  Of those that it does not it is remembered: several passes ask."""
+        rows = [row for row, name in enumerate(names) if name not in self._unknown]
+        found = [rows[at] for at in self._known([names[row] for row in rows])]
+        if len(self._unknown) + len(rows) <= MAX_REMEMBERED:
+            known = set(found)
+            self._unknown.update(names[row] for row in rows if row not in known)
+        return found
+
+    def _known(self, names: list[str]) -> list[int]:
         plain = {row for row, name in enumerate(names) if name in self._operations}
         methods = mentioning(names, self._method_words)
         return sorted({*plain, *self._calls.among(names), *(row for row in methods if self._of_class(names[row]))})

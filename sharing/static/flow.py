@@ -244,13 +244,13 @@ def through_arguments(image: Image) -> Table:
     ``ip`` is the call, ``function`` the caller: it is the caller whose thread and frequency count.  An element chosen
     by a computed index stays one: an array does not turn into its first element because a function is handed one.
     """
-    params = _summaries(image)
     args = image.args[image.args["kind"] == ArgKind.ADDRESS]
-    if not len(params) or not len(args):
-        return np.empty(0, SITE_DTYPE)
     callee = function_at(image, args["callee"])
     keep = callee >= 0
     args, callee = args[keep], callee[keep]
+    params = _summaries(image, callee)
+    if not len(params) or not len(args):
+        return np.empty(0, SITE_DTYPE)
     left, right = _join(_key(callee, args["arg"]), _key(params["function"], params["arg"]))
     sites = np.zeros(len(left), SITE_DTYPE)
     a, p = args[left], params[right]
@@ -357,24 +357,18 @@ def _size_by_name(name: str) -> int:
     return int(digits[-1]) if digits and digits[-1] in ("1", "2", "4", "8", "16") else 1
 
 
-def _summaries(image: Image, entries: Table | None = None) -> Table:
-    """Parameter accesses of each function, its callees' included (PARAM_ROUNDS levels).
+def _summaries(image: Image, entries: Table) -> Table:
+    """Parameter accesses of functions by row, their callees' included (PARAM_ROUNDS levels).
 
-    ``entries`` are rows of functions: if given, these alone are wanted, and what they pass their arguments on to.
+    Those of what they pass their arguments on to are among them, as far as they were needed.
     """
     passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
     callee = function_at(image, passed["callee"])
     keep = callee >= 0
     passed, callee = passed[keep], callee[keep]
-    # Only functions that are given an address, or pass an argument on, need a summary.
-    given = function_at(image, distinct(image.args["callee"][image.args["kind"] == ArgKind.ADDRESS]))
-    wanted = np.zeros(len(image.functions), bool)
-    wanted[given[given >= 0]] = True
-    wanted[callee] = True
-    if entries is not None:
-        wanted = _handed_on(len(image.functions), entries, passed["function"], callee)
-        within = wanted[passed["function"]]
-        passed, callee = passed[within], callee[within]
+    wanted = _handed_on(len(image.functions), entries, passed["function"], callee)
+    within = wanted[passed["function"]]
+    passed, callee = passed[within], callee[within]
     known = image.params["function"] >= 0
     params = _limit(image.params[known & wanted[image.params["function"]]])
     level = params

@@ -6,15 +6,17 @@ Owns what a function does behind a place in it.  Who calls it is ``sharing.stati
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.model.image import FunctionFlag, Image
 from sharing.static.callees import functions_called
 
 Place = tuple[int, int]  # order of its block, and its address
+
+_last: Kept[dict[int, Place]] = Kept()
 
 
 class Helpers:
@@ -32,9 +34,12 @@ class Helpers:
         last = self._last.get(function)
         return last is not None and all(place < last for place in places)
 
-    @cached_property
+    @property
     def _last(self) -> dict[int, Place]:
         """Of each function its last such call that is made in every run."""
+        return _last.of(self._image.calls, (self._image.functions,), self._find_last)
+
+    def _find_last(self) -> dict[int, Place]:
         calls = self._image.calls
         long = np.flatnonzero((calls["rarity"] == 0) & self._takes_a_while)
         function, order, ip = (calls[name][long] for name in ("function", "order", "ip"))

@@ -189,12 +189,18 @@ class Uses:
 
     def each(self, at: Ints) -> Floats:
         """Uses per million instructions (rows: roots) of these accesses."""
+        return self._each(at, self._threads.once[:, self._function[at]])
+
+    def _each(self, at: Ints, once: Bools) -> Floats:
+        """``once``: by root whether it runs the functions of these accesses once."""
         threads, function, looped = self._threads, self._function[at], self._looped[at]
         result: Floats = threads.rates[:, function] * self._once[at]
         for row in range(len(result)) if threads.parted else ():
             if threads.parted >> row & 1:
                 result[row] *= (self._mask[at] >> np.uint64(row) & np.uint64(1)).astype(np.float64)
-        result = np.where(threads.once[:, function], result * looped, result)
+        if looped.all():
+            return np.where(self._lives[:, function], result * numbers.STEADY, result)
+        result = np.where(once, result * looped, result)
         return np.where(self._lives[:, function] & looped, result * numbers.STEADY, result)
 
     def often(self, rows: list[int]) -> FrequentUse:
@@ -210,19 +216,26 @@ class Uses:
             return FrequentUse()
         threads, at = self._threads, np.array(rows)
         kinds, function, looped = self._writes[at], self._function[at], self._looped[at]
-        by_access = self.each(at)
+        once = threads.once[:, function]
+        by_access = self._each(at, once)
         perhaps_writes, perhaps_uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        for root, seldom in self._seldom.items():
-            by_access[root, seldom[at]] = 0.0
-        writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        own = by_access * (((threads.once[:, function] & looped) | threads.near[:, function]) & self._rule[at])
-        own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
+        writes, uses = perhaps_writes, perhaps_uses
+        rarer = [(root, chosen) for root, seldom in self._seldom.items() if (chosen := seldom[at]).any()]
+        if rarer:
+            for root, chosen in rarer:
+                by_access[root, chosen] = 0.0
+            writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
+        own = by_access * (((once & looped) | threads.near[:, function]) & self._rule[at])
+        of_writes = own[:, kinds]
+        own_writes, own_uses = of_writes.sum(axis=1), own.sum(axis=1)
         paced_writes = paced_uses = 0
         if self._waiting is not None and self._waiting[at].any():
             free = own * ~self._waiting[at]
             paced_writes = mask_of((own_writes >= surely) & (free[:, kinds].sum(axis=1) < surely))
             paced_uses = mask_of((own_uses >= surely) & (free.sum(axis=1) < surely))
-        chosen_writes = self._chosen(at[kinds], own[:, kinds]) & mask_of(own_writes >= surely)
+        chosen_writes = 0
+        if surely_writing := mask_of(own_writes >= surely):
+            chosen_writes = self._chosen(at[kinds], of_writes) & surely_writing
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
@@ -230,7 +243,7 @@ class Uses:
         return FrequentUse(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,
-            mask_of(own_writes >= surely) & sure,
+            surely_writing & sure,
             mask_of(own_uses >= surely) & sure,
             mask_of(perhaps_writes >= maybe) & at_all,
             mask_of(perhaps_uses >= maybe) & at_all,

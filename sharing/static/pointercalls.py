@@ -168,7 +168,7 @@ class _Words:
         words, size = image.code_words, image.arch.pointer_size
         row, slot = function_at(image, words["value"]), words["slot"].astype(np.int64)
         taken = image.sites["target"][image.sites["kind"] == AccessKind.ADDRESS]
-        self._begins = union(image.pointed, taken).astype(np.int64)
+        self._begins = np.append(union(image.pointed, taken).astype(np.int64), -1)  # behind all others none
         # The first of words that follow each other without a gap: a table of virtual functions has no other begin.
         first = np.flatnonzero(np.diff(slot, prepend=-1) != size)
         run = slot[first[np.searchsorted(first, np.arange(len(slot)), "right") - 1]] if len(slot) else slot
@@ -196,8 +196,8 @@ class _Words:
         elif kind == SlotKind.RECORD:
             row, behind = self._virtual
             others, address = self._tables
-            begin = np.searchsorted(self._begins, address - where)
-            is_begin = np.append(self._begins, -1)[begin] == address - where
+            begin = np.searchsorted(self._begins[:-1], address - where)
+            is_begin = self._begins[begin] == address - where
             found = np.append(row[behind == where], others[is_begin])
         else:
             found = np.zeros(0, np.int64)

@@ -49,9 +49,13 @@ class _Start(NamedTuple):
 def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]]]) -> Iterator[Wrapper]:
     """``starting``: by address of what starts threads, which of its arguments is the entry, and as which argument that
     gets its data."""
+    starts = dict.fromkeys(_starts(image, starting))
+    if not starts:
+        return
     calling = image.calls[(image.calls["callee"] == 0) & (image.calls["loop_depth"] == 0)]
     kept = image.kept[image.kept["slot"] == SlotKind.RECORD]
-    for one in dict.fromkeys(_starts(image, starting)):
+    kept = kept[among(kept["function"], np.array([one.starter for one in starts], kept["function"].dtype))]
+    for one in starts:
         told = _handed_to(image, one.starter) if image.origins else _stored(image, one, calling, kept)
         address = int(image.functions["address"][one.starter])
         # Of two functions that are handed over nothing says which of them gets the data.

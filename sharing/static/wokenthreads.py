@@ -199,6 +199,8 @@ class _Often:
         self._cold = cold = _steps(ways.factor)
         # What is called through a pointer, whoever does so, is as often called.
         self._entered = self._spread(np.full(len(cold), np.inf), np.where(ways.dispatched, cold, np.inf))
+        # Of the root that was asked for last, and how many were woken seldom by then.
+        self._last: tuple[tuple[int, int], tuple[Floats, Bools]] | None = None
 
     def made(self, places: Iterable[int], root: int, woken: dict[int, _Round]) -> bool:
         """Is any of these calls made often, by another root, or by this one where it is of several threads?"""
@@ -206,7 +208,9 @@ class _Often:
         function, steps = calls["function"], calls["rarity"]
         if (self._entered[function] + steps < shared.SELDOM).any():
             return True
-        reached, own = self._of(root, woken)
+        if self._last is None or self._last[0] != (root, len(woken)):
+            self._last = (root, len(woken)), self._of(root, woken)
+        reached, own = self._last[1]
         looped = own[function] & in_loop(calls["loop_depth"])
         for of in woken.values():
             looped &= ~of.rounds.among(self._image, calls)
