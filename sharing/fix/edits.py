@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from sharing.fix.hazards import LargerBreaks
 from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.members import align_member, separate_member_elements
 from sharing.fix.plan import Plan, Planner, overlap
@@ -46,6 +47,7 @@ class Planned:
     plan: Plan | None
     reason: str = ""
     by_macro: bool = False  # a macro declares it: no declaration can be shown that would take its place
+    breaks: bool = False  # ``reason`` is what an edit by hand would break
     record: str = ""
 
 
@@ -66,6 +68,8 @@ def _as_planned(planned: Planned, planner: Planner) -> Remedy:
     remedy, plan = planned.remedy, planned.plan
     if plan is None and planned.by_macro:
         return msgspec.structs.replace(remedy, text=f"{planned.participant.full_name}: {planned.reason}", edit="")
+    if plan is None and planned.breaks:
+        return msgspec.structs.replace(remedy, text=f"{remedy.text}; but {planned.reason}")
     if plan is None:
         return remedy
     # Of a section of the kernel this tells a member from a variable.
@@ -112,6 +116,8 @@ def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
             result.append(Planned(remedy, participant, plan, record=_record(planner, participant)))
         except DeclaredByMacro as reason:
             result.append(Planned(remedy, participant, None, str(reason), by_macro=True))
+        except LargerBreaks as reason:
+            result.append(Planned(remedy, participant, None, str(reason), breaks=True))
         except Refused as reason:
             result.append(Planned(remedy, participant, None, str(reason) or "no edit is known for it"))
     return tuple(result)

@@ -24,19 +24,23 @@ _ASSERTS = re.compile(rb"static_assert|build_bug_on|build_assert|compile_time_as
 _AROUND = frozenset((b"*", b"&", b"&&", b"const", b"volatile", b"restrict", b"__restrict"))
 
 
+class LargerBreaks(Refused):
+    """Something counts on the size that objects of a record have: who edits it by hand has to know."""
+
+
 def refuse_larger(planner: Planner, facts: RecordFacts) -> None:
-    """Raise ``Refused`` where something counts on the size that objects of the record have."""
+    """Raise ``LargerBreaks`` where something counts on the size that objects of the record have."""
     place = planner.numbered(facts.key)
     if place:
-        raise Refused(
+        raise LargerBreaks(
             f"{place} allocates it by a number of bytes, which would be too few: ask for its sizeof there first"
         )
     union = planner.union_around(facts.key)
     if union:
-        raise Refused(f"the union {union} gives its bytes other meanings too")
+        raise LargerBreaks(f"the union {union} gives its bytes other meanings too")
     taken = bytes_used(planner, facts)
     if taken:
-        raise Refused(f"{taken} would see its new size")
+        raise LargerBreaks(f"{taken} would see its new size")
 
 
 def bytes_used(planner: Planner, facts: RecordFacts) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.fix.program import LONG, ProgramBuilder, finding
+from sharing.fix.edits import attach_edits
+from tests.fix.program import LONG, ProgramBuilder, finding, read
 from tests.fix.test_fix_edits import UNNAMED, edited, refusal
 
 
@@ -48,6 +51,10 @@ def test_a_type_that_is_allocated_by_a_number_of_bytes_does_not_grow(builder: Pr
     unit.allocation(job, api="aligned_alloc", guarantee=64, by_number=True)
     for kind in ("pad-type", "pad-element"):
         assert "job.c:1 allocates it by a number of bytes" in refusal(builder, finding("key-job", kind=kind))
+    (remedy,) = attach_edits(finding("key-job"), builder.program(), read).remedies  # what a report shows of it
+    assert re.search(r"^move key-job; but \S+job\.c:1 allocates it by a number of bytes, ", remedy.text)
+        r"move job; but \S+job\.c:1 allocates it by a number of bytes, too few for more: .*", remedy.text
+    )
 
 
 @pytest.mark.parametrize(("standard", "allowed"), [("c++14", False), ("c++17", True), ("gnu++20", True)])
