@@ -53,8 +53,6 @@ def test_a_type_that_is_allocated_by_a_number_of_bytes_does_not_grow(builder: Pr
         assert "job.c:1 allocates it by a number of bytes" in refusal(builder, finding("key-job", kind=kind))
     (remedy,) = attach_edits(finding("key-job"), builder.program(), read).remedies  # what a report shows of it
     assert re.search(r"^move key-job; but \S+job\.c:1 allocates it by a number of bytes, ", remedy.text)
-        r"move job; but \S+job\.c:1 allocates it by a number of bytes, too few for more: .*", remedy.text
-    )
 
 
 @pytest.mark.parametrize(("standard", "allowed"), [("c++14", False), ("c++17", True), ("gnu++20", True)])
