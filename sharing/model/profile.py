@@ -212,13 +212,16 @@ class Actor:
 
     @property
     def synchronised(self) -> bool:
-        """Written as data of several threads is: a lock, atomics, volatile, or under a lock."""
+        """Used as data of several threads is: a lock, atomics, volatile, or under a lock.
+
+        Who loads it atomically expects another thread to store, be that store a plain one.
+        """
         return (
             self.is_lock
             or self.role is Role.ATOMIC
             or self.is_volatile
             or bool(self.guards or self.write_guards)
-            or any(a.atomic and a.writes and a.mask and not a.cold for a in self.accesses)
+            or any(a.atomic and a.mask and not a.cold for a in self.accesses)
         )
 
     def mask(self, *, writers: bool = False) -> int:

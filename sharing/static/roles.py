@@ -27,6 +27,9 @@ def role_of(
     seldom = not (often and often.sure_writes)
     if seldom and written and writes < numbers.WARM_WEIGHT <= reads and reads > numbers.SELDOM_WRITTEN * writes:
         return Role.READ_MOSTLY  # atomic or not: a switch, a table made on first use
+    stored = written and not any(a.reads for a in accesses if a.writes)
+    if seldom and stored and reads > numbers.READ_MOSTLY * writes and leaf and leaf.type_name.endswith("*"):
+        return Role.READ_MOSTLY  # it is stored for readers to find; of a flag most reads may be those of who waits
     if any(a.atomic and a.writes and a.mask for a in accesses):
         return Role.ATOMIC
     if not written and reads:
