@@ -20,6 +20,7 @@ from sharing.judge.severitylimit import limited
 from sharing.model.finding import OF_SHARING, Finding, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules.ends import one_takes
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
@@ -228,8 +229,11 @@ def if_they_meet(finding: Finding) -> Severity | None:
 
 
 def object_shared_by_intent(pair: tuple[Actor, ...]) -> bool:
-    """Both are, or one is only read, which needs no synchronisation, beside an atomic or a lock of the same object."""
-    if all(is_synchronised(a) or a.is_volatile for a in pair):
+    """Both are, or one is only read, which needs no synchronisation, beside an atomic or a lock of the same object.
+
+    Or they are the ends of a queue, of which one thread alone moves the one.
+    """
+    if all(is_synchronised(a) or a.is_volatile for a in pair) or (len(pair) > 1 and one_takes(*pair)):
         return True
     return any(map(is_synchronised, pair)) and all(is_synchronised(a) or a.write_heat is Heat.COLD for a in pair)
 

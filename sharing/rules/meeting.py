@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from sharing.model.finding import Severity
 from sharing.model.profile import Actor, FrequentUse, Heat, Role
+from sharing.rules.ends import one_takes
 from sharing.rules.line.base import Context, meet_unpaced, surely_meet, surely_meet_others
 
 NOTHING = FrequentUse()
@@ -30,6 +31,7 @@ ESTIMATED = "that two threads do both often is an estimate"
 GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
 BARELY = f"{GUESSED}, and one would not matter if it were ten times less"
 SPLIT = "how often callers of this library come here is not known, but each thread has one of its own"
+ENDS = "that callers move both ends often is an estimate, and that one thread alone takes out is read from the code"
 PERHAPS = "only one of the two is estimated to be used often by a thread"
 
 
@@ -63,6 +65,7 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     where both are far by estimate.  Callers of a library are not known: what they do is low at most, and only where
     both are far.  Estimates are off by a factor of ten as often as not: of what else matters only without that, or is
     sure on one side and perhaps so on the other, or once in a round in which its thread waits, counts confirm nothing.
+    Of two ends of a queue an estimate of one is one of both; of elements of one array a second doubt is none.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
@@ -84,13 +87,15 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
         most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics
     seen = ~ctx.anybody
     if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
-        if local:
+        if local and not (atomic and writer is user and any(access.stride for access in writer.writers)):
             return Severity.NOTE, LOCAL_GUESS
         return most if atomic or _one_unpaced(wrote, used, seen, ctx) else (Severity.NOTE, PACED_GUESS)
     if not ctx.thread_mask and ctx.concurrent(wrote.writes & seen, used.uses & seen):
         return Severity.MEDIUM, UNKNOWN
     if not local and ctx.concurrent(wrote.far_writes & seen, used.far_uses & seen):
         return most if atomic else (Severity.LOW, GUESSED)
+    if ctx.concurrent(wrote.writes & seen, used.uses & seen) and one_takes(writer, user):
+        return Severity.MEDIUM, ENDS  # as often as something is put in it is taken out: an estimate of one is of both
     far_writes, far_uses = wrote.far_writes | wrote.sure_writes, used.far_uses | used.sure_uses
     if ctx.concurrent(far_writes & ~seen, far_uses) or ctx.concurrent(far_writes, far_uses & ~seen):
         return Severity.LOW, CALLERS if ctx.thread_mask else UNKNOWN

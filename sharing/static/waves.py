@@ -58,6 +58,7 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     # Of other functions nobody asks for the order of blocks.
     image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], np.flatnonzero(leading))])
     places = _places(image, roots, leading)
+    of_many = [at for at, name in image.callee_names.items() if (row := knowledge.thread_start(name)) and row.many]
     parted: set[tuple[int, int]] = set()
     series: set[int] = set()
     for function in np.flatnonzero(leading).tolist():
@@ -67,7 +68,8 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
             sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
             parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
         joined = image.calls[joining & (image.calls["function"] == function)]
-        series |= {at for at, rows in here if _is_series(image, roots[at], rows, walls, joined)}
+        one_each = [(at, rows) for at, rows in here if not among(rows["callee"], of_many).any()]
+        series |= {at for at, rows in one_each if _is_series(image, roots[at], rows, walls, joined)}
     return Waves(frozenset(parted | {(b, a) for a, b in parted}), frozenset(series))
 
 
@@ -84,7 +86,8 @@ def _is_series(image: Image, root: Root, rows: Table, walls: Container[int], joi
         return bool(points(image, around).behind(points(image, rows)).any())
     at = points(image, rows)
     led = at.behind(at).any(axis=1)
-    return not in_loop(rows["loop_depth"]).any() and all(ip in walls for ip in rows["ip"][led].tolist())
+    several = len(rows) > 1 and not in_loop(rows["loop_depth"]).any()
+    return several and all(ip in walls for ip in rows["ip"][led].tolist())
 
 
 def _leading_to(image: Image, made: Bools) -> Bools:

@@ -57,6 +57,7 @@ OFTEN = [
     "for (unsigned c = 0; c < n; c++) { if (c >= 1000) seen++; }",
     "while (n--) { seen++; if (work(n) == 3) for (int i = 0; i < 20000; i++) work(i); }",
     "while (n--) { for (int i = 0; i < 20; i++) work(i); seen++; }",
+    "while (n--) { for (int i = 0; i < 1000000; i++) if (work(i)) break; seen++; }",  # a wait, so long at most
 ]
 
 

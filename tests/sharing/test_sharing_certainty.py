@@ -134,6 +134,18 @@ def test_a_lock_that_a_round_takes_on_one_of_two_ways_is_low_beside_what_is_read
     assert limit((chosen, read), CONTEXT)[0] is Severity.LOW
 
 
+@pytest.mark.parametrize(
+    ("stride", "role", "most"),
+    [(8, Role.ATOMIC, Severity.MEDIUM), (8, Role.WRITTEN, Severity.NOTE), (0, Role.ATOMIC, Severity.NOTE)],
+)
+def test_atomic_elements_that_only_their_threads_make_busy_are_medium(stride: int, role: Role, most: Severity) -> None:
+    """One side sure, the other less sure: of two that are no elements of one array that is a second doubt."""
+    access = Access("f", 10.0, MANY, writes=True, reads=True, atomic=True, locks=False, stride=stride)
+    often = FrequentUse(MANY, MANY, sure_uses=MANY)
+    one = dataclasses.replace(actor(often), role=role, raised=True, accesses=(access,))
+    assert limit((one,), CONTEXT)[0] is most
+
+
 def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     several = actor(FrequentUse(MANY, MANY, MANY, MANY), by=MANY)
     alone = actor(SURE_ONE, by=ONE)

@@ -268,11 +268,13 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
 }
 
 /// What is in one loop with an inner one that is surely run, and goes round so
-/// often as a large constant says, is done that much more seldom.
+/// often as a large constant says, is done that much more seldom.  Of one that
+/// something else may end, as a wait for so many rounds at most, it says no
+/// more than that.
 void Shape::spreadRounds(std::vector<float> &Chance) const {
   for (const CFGBlock *Exit : Sorted) {
     const BlockShape &Inner = Blocks[Exit->getBlockID()];
-    if (Inner.LoopDepth < 2)
+    if (Inner.LoopDepth < 2 || Inner.InnerExits > 1)
       continue;
     std::optional<float> OfExit = InRounds.chanceOfLeaving(*Exit);
     if (!OfExit || *OfExit > SeldomInner ||

@@ -16,7 +16,9 @@ Use instead: one line for each writer.
 
 Data that the same functions write together is not reported, and neither is data that one thread alone writes.  Of an
 array with an element for each thread, a member that threads change in any element is reported beside members that each
-changes in its own element, whichever functions do so.
+changes in its own element, whichever functions do so.  Plain data that whoever may call changes under no lock is taken
+for one thread's, but for the end of a queue at which one thread takes out what any thread puts in at the other, an
+atomic: by what code does to both, and by the names of the two or of the functions that move them.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
 from sharing.rules import numbers
+from sharing.rules.ends import movers, one_takes
 from sharing.rules.line.base import (
     Context,
     Draft,
@@ -172,6 +175,14 @@ def grade_if_met(a: Actor, b: Actor, ctx: Context) -> Severity:
 
 
 def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
+    """At least a step below what both bear of the ends of a queue: that one thread takes out is read from the code."""
+    told = _grade_pair(a, b, ctx)
+    if not one_takes(a, b):
+        return told
+    return max(told, grade(a.write_heat, b.write_heat).lowered(numbers.LESS), key=lambda severity: severity.rank)
+
+
+def _grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     """Less for data under a common lock, for members of one object that any thread may run, and for what would race."""
     severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
     if races(a, ctx) or races(b, ctx):
@@ -186,7 +197,7 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     different = not a.mask(writers=True) & b.mask(writers=True)
     if not different and not _ends(a, b):
         # At other times or on the other arm of a branch, whoever writes the one writes the other as well.
-        same = _writing(a) == _writing(b)
+        same = movers(a) == movers(b)
         if a.owner == b.owner:
             severity = severity.lowered(numbers.TO_NOTE if same else numbers.LESS)
         elif same:
@@ -206,7 +217,7 @@ def _ends(a: Actor, b: Actor) -> bool:
     """
     if not all(x.role is Role.ATOMIC or x.is_volatile for x in (a, b)):
         return False
-    if _writing(a).isdisjoint(_writing(b)):
+    if movers(a).isdisjoint(movers(b)):
         return min(together(a, b), together(b, a)) > 0
     return _only_looks(a, b) and _only_looks(b, a)
 
@@ -214,11 +225,7 @@ def _ends(a: Actor, b: Actor) -> bool:
 def _only_looks(mover: Actor, other: Actor) -> bool:
     """Does a function move the one that reads the other and never writes it?"""
     reading = {x.function for x in other.readers if not x.cold}
-    return bool((_writing(mover) - _writing(other)) & reading)
-
-
-def _writing(actor: Actor) -> frozenset[str]:
-    return frozenset(x.function for x in actor.writers if not x.cold)
+    return bool((movers(mover) - movers(other)) & reading)
 
 
 RULE = LineRule(
