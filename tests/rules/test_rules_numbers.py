@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -43,9 +44,17 @@ OF_LINES = {
 @pytest.mark.parametrize(("name", "other"), OF_LINES.items())
 def test_a_number_of_line_rules_decides_cases(monkeypatch: pytest.MonkeyPatch, name: str, other: float) -> None:
     monkeypatch.setattr(numbers, name, other)
-    changed = [f"{file}: {title}" for file, title, case in CASES if findings(case) != case.get("expect", {})]
+    changed = [f"{file}: {title}" for file, title, case in CASES if _says_otherwise(case)]
     assert changed
     assert len(changed) < len(CASES) / 2
+
+
+def _says_otherwise(case: dict[str, Any]) -> bool:
+    """Of its verdicts, or of the words that it holds them to."""
+    try:
+        return findings(case) != case.get("expect", {})
+    except AssertionError:
+        return True
 
 
 def test_a_number_of_declaration_rules_decides_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
