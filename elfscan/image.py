@@ -53,7 +53,7 @@ from sharing.model import (
 )
 from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
-from sharing.model.image import Behind, Unit
+from sharing.model.image import TRACED_BYTES, Behind, Unit
 from sharing.model.linkage import is_rust
 from sharing.model.plural import count
 from sharing.model.threadsigns import ThreadSigns
@@ -206,10 +206,10 @@ def _start_access(
 ) -> AccessScan:
     from elfscan.code.accessscan import known_callees, start_access
 
-    told = debug is not None and debug.found and code.bytes <= MAX_FOLLOWED_BYTES  # what is behind pointers
-    elsewhere = told and kind in (*_PROGRAMS, ImageKind.SHARED)  # whose records threads may share
-    known, labels = known_callees(callees, _perhaps_endings(program, code)), jump_labels(program, kind)
-    return start_access(program, code.table, known, labels, starter, elsewhere=elsewhere, stored=code.stored)
+    told = debug is not None and debug.found and kind in (*_PROGRAMS, ImageKind.SHARED)
+    most = MAX_FOLLOWED_BYTES if told else TRACED_BYTES if kind in _PROGRAMS else -1  # for what is behind pointers
+    known = known_callees(callees, _perhaps_endings(program, code)), jump_labels(program, kind)
+    return start_access(program, code.table, *known, starter, elsewhere=code.bytes <= most, stored=code.stored)
 
 
 def _perhaps_endings(program: Program, code: _Code) -> dict[int, str]:

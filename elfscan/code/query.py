@@ -56,6 +56,7 @@ class _Kind(IntEnum):
     ORIGINS = 4
     TEXT = 5
     HANDED = 6
+    MOVES = 7
 
 
 _ANSWERS = {
@@ -65,6 +66,7 @@ _ANSWERS = {
     _Kind.ORIGINS: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
     _Kind.TEXT: (_TEXT_DTYPE, _LETTER_DTYPE),
     _Kind.HANDED: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
+    _Kind.MOVES: (ORIGIN_DTYPE, _ADDRESS_DTYPE),
 }
 
 
@@ -96,6 +98,14 @@ def read_handed(arch: Architecture, ips: Table, arguments: Table, starts: Table,
     row, functions, asked = _functions_of(arch, ips, starts, ends, code)
     asked["argument"] = arguments
     return _origins(arch, _Kind.HANDED, (row, functions, asked))
+
+
+def read_moves(arch: Architecture, starts: Table, ends: Table, code: ReadCode) -> Table:
+    """ORIGIN_DTYPE: all that the functions at these extents, sorted by start, do with what may be pointers.
+
+    ``asked`` is the row of the function.  A row of ``WordSet.BEGINS`` comes before those of each value.
+    """
+    return _origins(arch, _Kind.MOVES, _functions_of(arch, starts, starts, ends, code))
 
 
 def _origins(arch: Architecture, kind: _Kind, about: tuple[Table, list[tuple[int, bytes]], Table]) -> Table:

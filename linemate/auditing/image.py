@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from elfscan.debug.demangle import demangle
+from linemate.auditing.pointermoves import read_pointer_moves
 from linemate.auditing.recordplaces import read_places
 from linemate.auditing.recordtypes import read_records
 from linemate.options import AuditOptions, CheckOptions
@@ -95,10 +96,12 @@ def audit_image(
     counts: dict[str, int] = {}
     notes: list[str] = []
     trust: list[str] = []
+    behind = len(image.behind.elsewhere) > 0
     how = dataclasses.replace(
         how,
         read_records=functools.partial(read_records, image, options.debug_file),
-        read_places=functools.partial(read_places, image) if len(image.behind.elsewhere) else None,
+        read_places=functools.partial(read_places, image) if behind and image.debug_source else None,
+        read_moves=functools.partial(read_pointer_moves, image) if behind and not image.debug_source else None,
     )
     look = functools.partial(_starts_elsewhere, knowledge)
     passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads, look_elsewhere=look)

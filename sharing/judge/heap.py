@@ -21,7 +21,7 @@ from sharing.judge.severitylimit import BEHIND_POINTERS, ONE_BESIDE_ANOTHER, ONE
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
-from sharing.model.image import ALLOCATED, Image, SiteFlag
+from sharing.model.image import ALLOCATED, ArgKind, Image, SiteFlag
 from sharing.model.profile import Actor, Heat
 from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.rules.line.thread_slots import RULE as THREAD_SLOTS
@@ -34,6 +34,7 @@ from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.lockedelements import locked_elements
 from sharing.static.ownrecords import own_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
+from sharing.static.tracedobjects import ReadMoves, traced_image
 
 MOST = Severity.MEDIUM  # who else has the pointer is not known
 MOST_OF_PLAIN = Severity.LOW  # nor whether such an object is at one time with two threads
@@ -49,6 +50,7 @@ class OnHeap(msgspec.Struct, frozen=True):
     profiled: Profiled
     context: Context
     records: tuple[HeapRecord, ...] = ()  # the objects that were judged one by one
+    traced: bool = False  # told by what pointers are set to: the names of objects say nothing of which they are
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -56,6 +58,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     records: ReadRecords
     reached: Reached | None = None
+    moves: ReadMoves | None = None  # where nothing is known of types
 
 
 def told_by(passes: Passes) -> Told:
@@ -96,9 +99,7 @@ def of_records(
 ) -> OnHeap | None:
     """The same of records that pointers lead to by their types, one of each for all; ``known``: what is said."""
     passes = profiled.passes
-    if reading.reached is None:
-        return None
-    found = record_image(passes.image, reading.reached, reading.records, known.records if known is not None else ())
+    found = _described(passes, reading, known)
     joined = _passes_on(profiled, found.image, _used_by_several) if found is not None else None
     if found is None or joined is None:
         return None
@@ -115,7 +116,21 @@ def of_records(
             if _is_of_members(draft) and can_meet(*draft.actors[:2]):
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
     drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not own.have_own(draft)]
-    return OnHeap([draft for draft in drafts if _says_more(draft, said.get(_pair(draft)))], joined, any_two)
+    drafts = [_at_most_low(one) if one.actors[0].owner in found.doubtful else one for one in drafts]
+    if reading.moves is not None and known is not None:
+        mine = OnHeap(drafts, joined, any_two)
+        drafts = [one for one in drafts if not any(_says_as_much(other, known, one, mine) for other in known.drafts)]
+    drafts = [draft for draft in drafts if _says_more(draft, said.get(_pair(draft)))]
+    return OnHeap(drafts, joined, any_two, traced=reading.moves is not None)
+
+
+def _described(passes: Passes, reading: Reading, known: OnHeap | None) -> RecordObjects | None:
+    """By types, or without these by what pointers are set to."""
+    if reading.moves is not None:
+        return traced_image(passes.image, passes.calls, reading.moves)
+    if reading.reached is None:
+        return None
+    return record_image(passes.image, reading.reached, reading.records, known.records if known is not None else ())
 
 
 def without_said(known: OnHeap | None, more: OnHeap | None) -> OnHeap | None:
@@ -123,7 +138,33 @@ def without_said(known: OnHeap | None, more: OnHeap | None) -> OnHeap | None:
     if known is None or more is None:
         return known
     again = {_pair(draft) for draft in more.drafts}
-    return msgspec.structs.replace(known, drafts=[draft for draft in known.drafts if _pair(draft) not in again])
+    kept = [draft for draft in known.drafts if _pair(draft) not in again]
+    if more.traced:
+        kept = [one for one in kept if not any(_says_as_much(other, more, one, known) for other in more.drafts)]
+    return msgspec.structs.replace(known, drafts=kept)
+
+
+def _says_as_much(draft: Draft, said: OnHeap, other: Draft, by: OnHeap) -> bool:
+    """Whether a draft says what the other one does, by the instructions that use the two, and at least as bad."""
+    if draft.severity.rank < other.severity.rank or len(draft.actors) < 2 or len(other.actors) < 2:
+        return False
+    first, one = (_users(some.actors[0], heap) for some, heap in ((draft, said), (other, by)))
+    rest, more = (
+        set[int]().union(*(_users(actor, heap) for actor in some.actors[1:]))
+        for some, heap in ((draft, said), (other, by))
+    )
+    # A lock that a function hands on is used by the call that hands it there, or by the one in the callee.
+    same = bool(first & one) or (draft.actors[0].is_lock and other.actors[0].is_lock)
+    return bool((same and rest & more) or (first & more and rest & one))
+
+
+def _users(actor: Actor, heap: OnHeap) -> set[int]:
+    """Instructions that use it, and calls that are handed its address."""
+    image = heap.profiled.passes.image
+    begin, end = np.uint64(actor.span[0]), np.uint64(actor.span[1])
+    target, value = image.sites["target"], image.args["value"].astype(np.uint64)
+    handed = (image.args["kind"] == ArgKind.ADDRESS) & (value >= begin) & (value < end)
+    return {*image.sites["ip"][(target >= begin) & (target < end)].tolist(), *image.args["ip"][handed].tolist()}
 
 
 def of_locked_elements(profiled: Profiled, lines: tuple[int, int], reading: Reading) -> OnHeap | None:
@@ -286,7 +327,7 @@ class _AtOneTime:
         if Heat.COLD in (first.write_heat, second.write_heat):
             return self._kept_from(first, second) or self._kept_from(second, first)
         apart = not _writing(first) & _using(second) and not _writing(second) & _using(first)
-        return apart and _is_kept(first) and _is_kept(second)
+        return (apart or _are_ends(first, second)) and _is_kept(first) and _is_kept(second)
 
     def of_any(self, first: Actor, second: Actor) -> bool:
         """The same where threads of one kind are looked at as well, each of which may have an object of its own."""
@@ -301,6 +342,15 @@ class _AtOneTime:
     def _kept_from(self, kept: Actor, other: Actor) -> bool:
         """Do those who keep something in the one never leave it to some who use the other?"""
         return _is_kept(kept) and self._concurrent(_writing(kept), _using(other) & ~_using(kept))
+
+
+def _are_ends(first: Actor, second: Actor) -> bool:
+    """Whether each is one kind of threads' own, under no lock, and nobody but these looks at them, each also at the
+    other's: the ends of a queue, which compilers move as plain words."""
+    mine, other = _writing(first), _writing(second)
+    both = mine & _using(second) and other & _using(first)
+    locked = first.guards | first.write_guards | second.guards | second.write_guards
+    return bool(both) and not mine & other and not (_using(first) | _using(second)) & ~(mine | other) and not locked
 
 
 def _is_kept(actor: Actor) -> bool:

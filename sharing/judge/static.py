@@ -44,6 +44,7 @@ from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
 from sharing.static.recordobjects import ReadPlaces, reached_records
+from sharing.static.tracedobjects import ReadMoves
 
 MAX_THREAD_NAMES = 6
 
@@ -55,7 +56,7 @@ class JudgeOptions:
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     ``edits``: look for edits, which takes longer than everything else where types are known.
     ``read_records``: debug information of records by name, for objects on the heap; ``read_places``: which records
-    instructions reach.
+    instructions reach; ``read_moves``: what functions do with pointers, where that is not known.
     ``every_pair``: pairs that one edit would part stand each for itself, where only positions are known, and so does
     each pair of a line.
     ``heat``: what is hot in the other revisions that this one is compared with.
@@ -71,6 +72,7 @@ class JudgeOptions:
     edits: bool = True
     read_records: ReadRecords | None = None  # None: objects on the heap are not judged
     read_places: ReadPlaces | None = None  # None: nor are they by the types of pointers
+    read_moves: ReadMoves | None = None  # None: nor by what these are set to
     every_pair: bool = False
     heat: ComparedHeat | None = None
 
@@ -205,7 +207,7 @@ def _on_heap(
     passes = profiled.passes
     read = options.read_places
     reached = reached_records(passes.image, passes.calls, passes.knowledge, read) if read is not None else None
-    reading = Reading(options.read_records, reached)
+    reading = Reading(options.read_records, reached, options.read_moves)
     told = told_by(passes)
     known = on_heap(profiled, rules, lines, reading, told)
     more = of_records(profiled, rules, lines, reading, told, known)

@@ -57,6 +57,7 @@ class AccessKind(IntEnum):
 
 ALLOCATED = "allocated"  # section name of record instances
 HEAP_ALIGNMENT = 16  # what malloc promises (max_align_t)
+TRACED_BYTES = 1 << 18  # of code of a program without debug information of which pointers are followed: a second
 
 
 class SiteFlag(IntFlag):

@@ -106,6 +106,20 @@ class WordSet(IntEnum):
     REPEATED = 2  # one, in a loop
     OWN = 3  # of the thread's own storage: ``displacement`` is a place there
     RETURNED = 4  # no word: ``displacement`` is from what the function at ``ip`` returns
+    # Of a function's moves alone, where RETURNED has the call at ``ip``:
+    GIVEN = 5  # no word: ``displacement`` is from the argument of number ``held``
+    FRAME = 6  # no word: ``displacement`` is from the stack pointer at entry
+    BEGINS = 7  # the row in front of those of one value: ``indexed`` is Moved
+
+
+class Moved(IntEnum):
+    """What the rows behind one of BEGINS tell."""
+
+    ACCESS = 0  # the address that the instruction at ``ip`` accesses
+    STORED = 1  # what it stores, ``held`` bytes behind that address
+    HANDED = 2  # what it, a call to ``displacement``, 0 not known, gives as its argument of number ``held``
+    RETURNS = 3  # what it, an end of the function, returns
+    CALLED = 4  # the address that it, a call, calls
 
 
 ORIGIN_DTYPE = np.dtype(

@@ -159,10 +159,12 @@ class RecordObjects(msgspec.Struct, frozen=True):
     """One object of each record behind the sections of ``image``, whose accesses are those to these alone.
 
     ``entries``: the record that a function is handed, by (its row, the argument); the name is that of the variable.
+    ``doubtful``: names of objects of which some code may mean another one.
     """
 
     image: Image
     entries: dict[tuple[int, int], str]
+    doubtful: frozenset[str] = frozenset()
 
 
 def record_image(
@@ -206,14 +208,14 @@ def _followed(image: Image, calls: CallGraph) -> Table:
     # Who starts threads and goes round a loop with what it made for them uses it beside them.
     beside = calls.phases.starts_once(sites["function"]) & (sites["loop_depth"] > 0)
     beside &= ~calls.phases.sequential(sites["function"], program_point(image, sites))
-    sites = sites[beside | ~among(sites["ip"], _where_made(image))]
+    sites = sites[beside | ~among(sites["ip"], where_made(image))]
     weight = calls.frequency[sites["function"]] * times(sites["loop_depth"], sites["rarity"])
     order = np.argsort(-weight, kind="stable")[:MAX_INSTRUCTIONS]
     found: Table = sites[np.sort(order)]
     return found
 
 
-def _where_made(image: Image) -> Table:
+def where_made(image: Image) -> Table:
     """Instructions that access an object which a call in their function has made."""
     sites, calls = image.behind.sites, image.calls[np.argsort(image.calls["ip"], kind="stable")]
     maker = holders(sites["target"])

@@ -54,6 +54,10 @@ void OriginFinder::walk(int32_t Query) {
     int8_t Base = B.convention().perfNumber(One.Reg);
     Out.push_back({B.op(One.Row).Ip, One.Offset, Query, One.Parent, Base,
                    uint8_t(One.Indexed), One.Kept, uint8_t(One.Held), 0});
+    if (WithEntry && One.Reg == B.convention().StackPointer) {
+      Out.back().Offset += Sunk[One.Row];
+      Out.back().Kept = WordSet::Frame;
+    }
     follow(One, int32_t(Out.size() - 1));
   }
 }
@@ -90,7 +94,10 @@ void OriginFinder::operand(uint32_t Row, const MemOperand &M,
 void OriginFinder::follow(const Item &From, int32_t Parent) {
   if (!isFollowed(From.Reg) || From.Reg == B.convention().StackPointer)
     return;
-  std::vector<Setter> All = settersOf(From.Row, From.Reg);
+  bool FromEntry = false;
+  std::vector<Setter> All = settersOf(From.Row, From.Reg, FromEntry);
+  if (WithEntry && FromEntry)
+    given(From, Parent);
   for (const Setter &Set : All)
     follow(From, Parent, Set, All.size() == 1);
 }
@@ -153,6 +160,9 @@ void OriginFinder::follow(const Item &From, int32_t Parent, const Setter &Set,
     Next.Indexed = From.Indexed || Set.Stepped;
     later(Next);
   }
+  if (WithEntry && Store == NoRow && O.How == Transfer::Load &&
+      fromSlot(Set, O.Mem[0], Next))
+    return;
   // Its content is a word of memory.
   if (From.Level == MaxLevels || O.Width != 8 || !O.MemCount)
     return;
@@ -174,9 +184,10 @@ void OriginFinder::later(const Item &One) {
 /// The value of \p From is what \p Call returned.
 void OriginFinder::returned(const Item &From, const Op &Call, int32_t Query) {
   uint64_t Callee = targetOf(Call);
-  if (Callee && bit(From.Reg) == B.convention().Result)
-    Out.push_back({Callee, From.Offset, Query, From.Parent, NoReg,
-                   uint8_t(From.Indexed), WordSet::Returned, 0, 0});
+  if ((Callee || WithEntry) && bit(From.Reg) == B.convention().Result)
+    Out.push_back({WithEntry ? Call.Ip : Callee, From.Offset, Query,
+                   From.Parent, NoReg, uint8_t(From.Indexed), WordSet::Returned,
+                   0, 0});
 }
 
 /// Whether the word that \p Load loads is still the same, and its place still
@@ -234,13 +245,13 @@ uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) {
 
 /// The instructions that set \p Reg for \p Row, none where these are too many.
 /// A loop may move on what was set before it.
-std::vector<OriginFinder::Setter> OriginFinder::settersOf(uint32_t Row,
-                                                          int8_t Reg) {
+std::vector<OriginFinder::Setter>
+OriginFinder::settersOf(uint32_t Row, int8_t Reg, bool &FromEntry) {
   std::vector<Setter> Found;
   uint32_t Step = NoRow;
-  bool FromEntry = false;
   unsigned Walked = 0;
   ++Walk;
+  EntryStepped = true;
   SeenIn.resize(B.size());
   std::vector<uint32_t> Pending{Row}, Before;
   while (!Pending.empty()) {
@@ -271,6 +282,7 @@ std::vector<OriginFinder::Setter> OriginFinder::settersOf(uint32_t Row,
         Found.push_back({From, false});
     }
   }
+  EntryStepped = Step != NoRow;
   if (Step == NoRow)
     return Found;
   if (Found.empty() && !FromEntry)

@@ -29,6 +29,19 @@ enum class WordSet : uint8_t {
   Repeated, ///< one, in a loop
   Own,      ///< a word of the thread's own storage, at Offset from its start
   Returned, ///< no word: Offset is from what the function at Ip returns
+  Given,    ///< no word: Offset is from the function's argument Held; of moves
+            ///< alone, as what follows
+  Frame,    ///< no word: Offset is from the stack pointer at entry
+  Begins,   ///< a row in front of the others of one value, see Moved
+};
+
+/// What is told of a function's moves: in a row of WordSet::Begins the Indexed.
+enum class Moved : uint8_t {
+  Access,  ///< the address that the instruction at Ip accesses
+  Stored,  ///< what it stores, Held bytes behind that address
+  Handed,  ///< what it, a call to Offset, 0 not known, gives as argument Held
+  Returns, ///< what it, an end of the function, returns
+  Called,  ///< the address that it, a call to Offset, calls
 };
 
 /// ORIGIN_DTYPE of elfscan/code/origins.py.  Before the instruction at Ip, Base
@@ -62,6 +75,8 @@ public:
   /// The same of the value of an argument that the call \p Row is given in a
   /// register.
   void findHanded(uint32_t Row, uint32_t Argument, int32_t Query);
+  /// The same of all that the function may do with a pointer.
+  void findMoves(int32_t Query);
 
 private:
   struct Item {
@@ -95,6 +110,9 @@ private:
   std::vector<Store> Stores;   ///< of the body, by place; made when asked for
   uint32_t FrameRegisters = 0; ///< that the stack pointer is copied to
   bool HasStores = false;
+  bool WithEntry = false;       ///< rows of Given and Frame too
+  bool EntryStepped = false;    ///< what settersOf found last may be moved on
+  std::vector<int64_t> Sunk;    ///< by row, the stack pointer's way from entry
   std::vector<uint64_t> SeenIn; ///< by row, the last walk that came there
   uint64_t Walk = 0;
 
@@ -107,7 +125,15 @@ private:
   void readStores();
   uint32_t storeTo(uint32_t Row, const MemOperand &M);
   bool isHeld(uint32_t Load) const;
-  std::vector<Setter> settersOf(uint32_t Row, int8_t Reg);
+  void sink();
+  void begin(uint32_t Row, Moved What, uint64_t Callee, uint32_t Number,
+             int32_t Query);
+  void value(uint32_t Row, int8_t Reg, int32_t Query);
+  void vectorValue(uint32_t Row, bool Upper, int32_t Query);
+  void moves(uint32_t Row, int32_t Query);
+  void given(const Item &From, int32_t Parent);
+  bool fromSlot(const Setter &Load, const MemOperand &M, Item Next);
+  std::vector<Setter> settersOf(uint32_t Row, int8_t Reg, bool &FromEntry);
 };
 
 } // namespace linemate

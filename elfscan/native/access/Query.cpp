@@ -99,6 +99,8 @@ void answerOrigins(const Query &Q, Decoder &D, Answer &Out) {
           return;
         if (Q.Kind == QueryKind::Handed)
           Finder.findHanded(Row, Q.Addresses[At].Argument, int32_t(At));
+        else if (Q.Kind == QueryKind::Moves)
+          Finder.findMoves(int32_t(At));
         else
           Finder.find(Row, int32_t(At));
       });
@@ -160,7 +162,7 @@ std::optional<std::string> Query::parse(std::span<const uint8_t> Raw) {
   if (!findArchitecture(Head[0].Arch))
     return "the query names an unknown architecture";
   if (Head[0].Kind < uint32_t(QueryKind::Operands) ||
-      Head[0].Kind > uint32_t(QueryKind::Handed))
+      Head[0].Kind > uint32_t(QueryKind::Moves))
     return "the query asks for something unknown";
   if (!take(Raw, Head[0].Functions, Extents) ||
       !take(Raw, Head[0].Addresses, Addresses))
@@ -217,7 +219,8 @@ std::optional<std::string> answer(const Query &Q, Answer &Out) {
     answerText(Q, *D, *P, Out);
   } else if (Q.Kind == QueryKind::Operands)
     answerOperands(Q, *D, Out);
-  else if (Q.Kind == QueryKind::Origins || Q.Kind == QueryKind::Handed)
+  else if (Q.Kind == QueryKind::Origins || Q.Kind == QueryKind::Handed ||
+           Q.Kind == QueryKind::Moves)
     answerOrigins(Q, *D, Out);
   else
     answerTargets(Q, *D, Out);
@@ -234,6 +237,7 @@ bool writeAnswer(std::FILE *Out, QueryKind Kind, const Answer &A) {
     return write(Out, Kind, A.Ends, A.Instructions);
   case QueryKind::Origins:
   case QueryKind::Handed:
+  case QueryKind::Moves:
     return write(Out, Kind, A.Origins, std::vector<uint64_t>());
   case QueryKind::Text:
     return write(Out, Kind, A.Lines, A.Letters);

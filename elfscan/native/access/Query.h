@@ -29,6 +29,8 @@ enum class QueryKind : uint32_t {
   Origins = 4,      ///< of the addresses that given instructions access
   Text = 5,         ///< of the instructions around given ones
   Handed = 6,       ///< as Origins, of arguments that given calls are handed
+  Moves = 7,        ///< as Origins, of all pointers in the functions of given
+                    ///< instructions
 };
 
 /// An instruction whose operands are asked for.
