@@ -12,13 +12,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Mapping
 
+import msgspec
 import numpy as np
 
 from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
 from sharing.model.image import HEAP_ALIGNMENT, WORD_HOLDER, AccessKind, ArgKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.threadwords import is_own_word
-from sharing.model.types import TypeTable
+from sharing.model.types import RECORD_KINDS, TypeKind, TypeTable
 from sharing.static.callees import names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.handedobjects import Told, with_lives
@@ -35,7 +36,11 @@ _WRITES = (AccessKind.STORE, AccessKind.RMW)
 def own_records(image: Image, calls: CallGraph, told: Told, reached: Reached, read: ReadRecords) -> Image | None:
     """The image with each such record behind the sections, of its accesses those to these alone; None where there are
     none."""
+    sites, at = reached.uncut
+    reached = msgspec.structs.replace(reached, sites=sites, places=msgspec.structs.replace(reached.places, at=at))
+    in_arrays = _static_elements(image)
     masks = _handed(image, calls, told, reached)
+    masks = {name: mask for name, mask in masks.items() if name in in_arrays or name not in reached.static}
     masks = {name: mask for name, mask in masks.items() if _is_changed(reached, calls, name, mask)}
     named = read(sorted(masks)) if masks else NamedTypes(TypeTable(), ())
     line = image.arch.line_size
@@ -44,7 +49,7 @@ def own_records(image: Image, calls: CallGraph, told: Told, reached: Reached, re
         name: row for name, row in rows.items() if named.types.size(row) % line and named.types.alignment(row) < line
     }
     beside = _side_by_side(image, {named.types.size(row) for row in short.values()}) if short else set()
-    kept = {name: row for name, row in short.items() if named.types.size(row) in beside}
+    kept = {name: row for name, row in short.items() if name in in_arrays or named.types.size(row) in beside}
     return _laid_out(image, calls, reached, named, kept, masks) if kept else None
 
 
@@ -68,6 +73,28 @@ def _handed(image: Image, calls: CallGraph, told: Told, reached: Reached) -> dic
             if _is_word(holder) and function_of(holder) in lives and not offset and holder not in told.words:
                 found[name] = found.get(name, 0) | bit
     return found
+
+
+def _static_elements(image: Image) -> set[str]:
+    """Records of which arrays have static storage, but those of which code is seen to change a thread's own element."""
+    sites, types = image.sites, image.types
+    seen = sites["target"][sites["flags"] & SiteFlag.OWN != 0]
+    known = {row for row in image.variables_at(np.unique(seen)).tolist() if row >= 0}
+    found, told = set[str](), set[str]()
+    for row in np.flatnonzero(image.variables["type"] >= 0).tolist():
+        core = types.strip(int(image.variables["type"][row]))[0]
+        waiting = [core] if core >= 0 else []
+        while waiting:
+            at = waiting.pop()
+            record = types[at]
+            inner = [record.target] if record.kind == TypeKind.ARRAY else [m.type for m in record.members]
+            for kind in inner if record.kind == TypeKind.ARRAY or record.kind in RECORD_KINDS else ():
+                part = types.strip(kind)[0]
+                if part >= 0 and (record.kind == TypeKind.ARRAY and types[part].kind in RECORD_KINDS):
+                    (told if row in known else found).add(types[part].name)
+                elif part >= 0 and at == core:
+                    waiting.append(part)
+    return found - told
 
 
 def _is_word(holder: int) -> bool:

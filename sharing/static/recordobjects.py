@@ -86,6 +86,7 @@ class Reached(msgspec.Struct, frozen=True):
     static: frozenset[str]
     indirect: frozenset[int]
     locks: Table  # see handed_locks: those of which ``places`` says what is handed
+    uncut: tuple[Table, Mapping[int, Place]]  # accesses and what they reach, of records in static storage as well
 
     def tells(self, name: str, function: int) -> bool:
         """Whether what a function does to objects of a record is looked at."""
@@ -102,7 +103,8 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     roots = {root.function for root in calls.roots}
     called = {*roots, *functions_called(image).tolist()}
     indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
-    found = Reached(sites, places, frozenset(_static_records(image)), indirect, locks)
+    uncut = sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places.at
+    found = Reached(sites, places, frozenset(_static_records(image)), indirect, locks, uncut)
     function = dict(zip(sites["ip"].tolist(), sites["function"].tolist(), strict=True))
     at = {ip: place for ip, place in places.at.items() if found.tells(place.name, function[ip])}
     kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]

@@ -124,3 +124,44 @@ def test_who_made_an_object_uses_it_beside_the_threads_that_it_was_given_to(comp
 @compilers
 def test_what_is_done_to_it_before_is_nothing_beside_them(compiled: Compile, tool: str) -> None:
     assert not audited(compiled, tool, GOES_ON.replace("BEFORE", SUBMIT).replace("MEANWHILE", ""))
+
+
+CLOSURES = """
+#include <array>
+#include <functional>
+#include <thread>
+class Matcher {
+ public:
+  void operator()() {
+    for (int i = 0; i < 400000; i++) {
+      state_ = state_ * 1103515245u + 12345u;
+      if (state_ >> 30) hits_ = hits_ + 1;
+    }
+  }
+ private:
+  volatile unsigned state_ = 1;
+  volatile long hits_ = 0;
+};
+std::array<Matcher, 4> matchers;
+int main() {
+  std::thread a(std::ref(matchers[0])), b(std::ref(matchers[1])), c(std::ref(matchers[2])), d(std::ref(matchers[3]));
+  a.join(); b.join(); c.join(); d.join();
+  return 0;
+}
+"""
+
+
+of_classes = pytest.mark.parametrize("tool", ["g++", "clang++-19"])
+
+
+@of_classes
+def test_elements_that_closures_are_handed_are_neighbours(compiled: Compile, tool: str) -> None:
+    report = api.audit(str(compiled(tool, "cc", CLOSURES, "-g", "-O2", "-pthread")), min_severity=Severity.LOW)
+    assert {one.rule for one in report.findings} == {"packed-thread-slots"}
+
+
+@of_classes
+def test_elements_that_are_lines_share_none(compiled: Compile, tool: str) -> None:
+    text = CLOSURES.replace("class Matcher", "class alignas(64) Matcher")
+    report = api.audit(str(compiled(tool, "cc", text, "-g", "-O2", "-pthread")), min_severity=Severity.LOW)
+    assert not report.findings
