@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.basics.ways import Mirrors, points
-from sharing.model.arrays import among
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points
 from sharing.static.callees import functions_called
@@ -21,6 +21,8 @@ from sharing.static.executions import each_time, in_loop
 MAX_PLACES = 64  # of one entry, which are compared with each other
 
 Bools = npt.NDArray[np.bool_]
+
+_looping: Kept[Bools] = Kept()
 
 
 class LifeArms(msgspec.Struct, frozen=True):
@@ -95,11 +97,20 @@ def _loops(image: Image, function: int) -> Points:
 
 def _calls(image: Image, function: int) -> Points:
     """Calls outside of loops, made as a rule, of functions of the program that have loops."""
-    callees = functions_called(image)
-    loops = np.unique(image.calls["function"][in_loop(image.calls["loop_depth"])])
-    loops = np.union1d(loops, image.sites["function"][in_loop(image.sites["loop_depth"])])
-    loops = np.union1d(loops, image.params["function"][image.params["loop_depth"] > 0])
-    calls = image.calls
-    mine = (calls["function"] == function) & ~in_loop(calls["loop_depth"]) & each_time(calls["rarity"])
-    found: Table = calls[mine & (callees >= 0) & among(callees, loops)]
-    return points(image, found)
+    calls, callees = image.calls, functions_called(image)
+    mine = np.flatnonzero((calls["function"] == function) & (callees >= 0))
+    mine = mine[_with_loops(image)[callees[mine]]]
+    found: Table = calls[mine]
+    return points(image, found[~in_loop(found["loop_depth"]) & each_time(found["rarity"])])
+
+
+def _with_loops(image: Image) -> Bools:
+    """By row of functions whether it does something in a loop; of row -1 nothing is said."""
+
+    def looked_for() -> Bools:
+        found = np.zeros(len(image.functions) + 1, bool)
+        for table in (image.calls, image.sites, image.params):
+            found[table["function"][in_loop(table["loop_depth"])]] = True
+        return found
+
+    return _looping.of(image.calls, (image.sites, image.params, image.functions), looked_for)
