@@ -117,10 +117,9 @@ class _Executables(msgspec.Struct):
         """Do several threads of any of them write a byte of a variable?"""
         return any(r.changed_by_threads(at[identity], offset) for at, r in self.judged if identity in at)
 
-    def idle(self, identity: str, size: int) -> bool:
-        """Is a variable seldom used while threads run, or by one alone, in each of them that has it?"""
-        having = [r.idle(at[identity], size) for at, r in self.judged if identity in at]
-        return bool(having) and all(having)
+    def contested(self, identity: str, offset: int, size: int) -> bool:
+        """Do threads of any of them surely meet in these bytes of a variable, often?"""
+        return any(r.contested(at[identity], offset, size) for at, r in self.judged if identity in at)
 
     def changed_at_once(self, identity: str, offset: int) -> bool:
         """Do threads of any of them, main among them, write a byte of objects of their own at the same time?"""
@@ -181,7 +180,7 @@ def _on_declarations(
     context = dataclasses.replace(
         context,
         heat=executables.heat,
-        idle=executables.idle,
+        contested=executables.contested,
         changed_by_threads=executables.changed_by_threads,
         changed_at_once=executables.changed_at_once,
         often=executables.often,

@@ -23,7 +23,9 @@ static void write(JsonStream &Out, const StartFact &S) {
   write(Out, S.Entry);
   write(Out, S.Api);
   write(Out, S.Many);
-  writeEach(Out, {S.File, S.Line, S.Column, S.LoopDepth, S.Rarity, S.Order});
+  writeEach(Out, {S.File, S.Line, S.Column, S.LoopDepth, S.Rarity, S.Order,
+                  S.Element});
+  write(Out, S.Behind);
   Out.arrayEnd();
 }
 

@@ -148,6 +148,8 @@ struct StartFact {
   int64_t LoopDepth = 0;
   int64_t Rarity = 0;
   int64_t Order = 0;
+  int64_t Element = -1; ///< record of which it is handed one of several
+  bool Behind = false;  ///< by a pointer that is one of several
 };
 
 struct AllocationFact {

@@ -95,6 +95,7 @@ class Profiled(msgspec.Struct, frozen=True):
             sum(1 << i for i, r in enumerate(calls.roots) if r.is_perhaps_many),
             IN_SOURCE if image.origins else None,
             image.arch.line_size if line_size > image.arch.line_size else 0,
+            of_threads=image.of_threads,
         )
 
 

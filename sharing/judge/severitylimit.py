@@ -17,6 +17,7 @@ from sharing.rules.meeting import ESTIMATED, UNKNOWN, limit_of_pair
 ONE_FOR_ALL = "one object stands for all of this type: that threads use one is not certain"
 ONE_BESIDE_ANOTHER = "each thread is handed one; that two of them stand side by side is not certain"
 TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak against it"
+OWN_OF_EACH = "each of these threads is handed an object of its own"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 
 # What one object that stands for all of its type bears.  Of a lock there may be many, with few users each.  Debug
@@ -74,12 +75,21 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     most, why = limit_of_pair(*pair, ctx)
     if ctx.of_any is None or any(actor.section != ALLOCATED for actor in pair):
         return most, why
+    if pair[0].span != pair[1].span and _of_own_objects(*pair, ctx):
+        return Severity.NOTE, OWN_OF_EACH
     if pair[0].span != pair[1].span:
         of_any = ctx.of_any.beside_lock if any(actor.is_lock for actor in pair) else ctx.of_any.of_two
         return (of_any, ONE_FOR_ALL) if most.rank > of_any.rank else (most, why)
     if most.rank > ctx.of_any.of_elements.rank and _chosen_by_data(pair[0]):
         return ctx.of_any.of_elements, DATA_CHOOSES
     return most, why
+
+
+def _of_own_objects(a: Actor, b: Actor, ctx: Context) -> bool:
+    """Do threads of one kind alone use both, of whom each is handed such an object?"""
+    users = a.mask() | b.mask()
+    one_kind = users & ctx.thread_mask == users and users.bit_count() == 1
+    return one_kind and bool(a.identity) and a.identity == b.identity and a.identity in ctx.of_threads
 
 
 def _chosen_by_data(actor: Actor) -> bool:

@@ -7,7 +7,6 @@ Owns the choice of lines and the order of the stages.  The passes before are ``p
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -40,6 +39,7 @@ from sharing.model.image import Image
 from sharing.model.profile import Actor, Heat
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span, by_threads
+from sharing.rules.meeting import limit_of_pair
 from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
@@ -107,13 +107,12 @@ class Judgement:
             a.writers and not a.write_guards and by_threads(a, ctx) for a in self.actors(address + offset, 1)
         )
 
-    def idle(self, address: int, size: int) -> bool:
-        """Is an object seldom used while threads run, or by one of them alone?  Hardly anybody meets it then."""
-        ctx, actors = self.context, self.actors(address, size)
-        if ctx is None:
-            return False
-        mask = functools.reduce(operator.or_, (a.mask(writers=False) for a in actors), 0)
-        return all(a.heat is Heat.COLD for a in actors) or not ctx.concurrent(mask, mask)
+    def contested(self, address: int, offset: int, size: int) -> bool:
+        """Do threads that surely run at once use what lies in these bytes of an object often, one of them writing?"""
+        ctx, actors = self.context, self.actors(address + offset, size)
+        return ctx is not None and any(
+            limit_of_pair(a, b, ctx)[0].rank > Severity.MEDIUM.rank for i, a in enumerate(actors) for b in actors[i:]
+        )
 
     def changed_at_once(self, address: int, offset: int) -> bool:
         """The same where it is known that each thread has an object of its own, so that main may have one as well."""

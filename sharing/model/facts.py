@@ -219,6 +219,8 @@ class StartFact(msgspec.Struct, frozen=True, array_like=True):
     """A thread started through a C++ object or a directive: C functions are found as calls by name.
 
     ``entry`` is an index into UnitFacts.symbols; ``api`` what starts it ("std::thread", "std::async", "omp parallel").
+    ``element``: of this record (index) it is handed one of several, another one at each start, -1 of none;
+    ``behind``: by a pointer that is one of several.
     """
 
     entry: int
@@ -230,6 +232,8 @@ class StartFact(msgspec.Struct, frozen=True, array_like=True):
     loop_depth: Event
     rarity: Event
     order: Order
+    element: int = -1
+    behind: bool = False
 
 
 class AllocationFact(msgspec.Struct, frozen=True, array_like=True):

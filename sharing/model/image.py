@@ -463,6 +463,7 @@ class Image:
     incomplete: bool = False  # a part that should have been readable failed: its absence proves nothing
     origins: Origins | None = None  # where sites come from, when the source was read
     identities: dict[int, str] = field(default_factory=dict)  # by address of a variable (sharing.model.facts)
+    of_threads: frozenset[str] = frozenset()  # identities of records of which each thread is handed another one
     phases: dict[int, int] = field(default_factory=dict)  # predicted sections: alignment by section index
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
     code_words: Table = field(default_factory=lambda: np.zeros(0, WORD_DTYPE))  # sorted by slot

@@ -170,6 +170,7 @@ def _function(function: FunctionFacts, unit: UnitFacts) -> None:
         _all(getattr(function, name), sizes[into], name)
     for start in function.starts:
         _index(start.entry, sizes["symbols"], "entry of a thread")
+        _index(start.element, sizes["records"], "element that a thread is handed")
         _index(start.file, sizes["files"], "file of a thread's start")
     for allocation in function.allocations:
         _index(allocation.record, sizes["records"], "record of an allocation")

@@ -24,6 +24,7 @@ from sharing.model.image import (
 from sharing.source import functiontables
 from sharing.source.addressing import AddressSpace, shared_instances
 from sharing.source.program import Program
+from sharing.source.threadrecords import records_of_threads
 from sharing.source.types import TypeBuilder
 
 KERNEL_HEADERS = ("include/linux/kconfig.h", "include/linux/compiler_types.h")
@@ -71,6 +72,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         debug_source="the source",
         origins=built.origins,
         identities={o.address: o.identity for o in space.objects},
+        of_threads=records_of_threads(program, knowledge),
         phases=space.phases,
         counts={
             "source_accesses": sum(len(d.facts.accesses) for d in program.functions.values()) // len(ACCESS_COLUMNS),

@@ -72,7 +72,9 @@ def _started(image: Image, knowledge: Knowledge) -> Image:
     found = with_sites(image, _raised(sites, seldom(sites)))
     # Calls through pointers of a function that starts threads are made of the objects that it hands them.
     work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & among(calls["function"], _run_once(image))
-    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~starts & ~work))
+    # Whether a round waits for the end of what it started is asked elsewhere (``waves``).
+    ends = among(calls["callee"], [at for at, name in image.callee_names.items() if knowledge.joins_thread(name)])
+    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~starts & ~work & ~ends))
 
 
 def _run_once(image: Image) -> npt.NDArray[np.int64]:

@@ -344,7 +344,7 @@ def _asked(
             many[(i, row.entry_argument)] = row.many
             if row.waits:
                 waits.add((i, row.entry_argument))
-        elif knowledge.takes_entry(name):
+        elif not image.origins and knowledge.takes_entry(name):  # in source starts are seen, whatever names mention
             wanted.update((i, argument) for argument in range(1, LAST_ARGUMENT + 1))
         elif row is not None and name.startswith("_Z"):  # a callable object whose place varies
             wanted.update((i, argument) for argument in range(LAST_ARGUMENT + 1))

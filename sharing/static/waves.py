@@ -3,14 +3,16 @@
 Owns what the order of starts and joins in a function that main runs once says of who meets whom.  Of handles it knows
 nothing: it counts.  Before a start all threads that this function started have ended where as many joins lie there as
 starts, and one in a loop for each start in a loop, and where no join is left over behind it for one of the earlier.
-Threads of one kind are a series where each has so ended before the next, or where the loop that starts one joins it.
+Threads of one kind are a series where each has so ended before the next, in each round of a loop as well: joins of a
+round that are as many as its starts, and lie behind them, leave none of these to the next.  So does a function that
+starts a thread and joins one behind it, however often main calls it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -56,9 +58,11 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
         return Waves()
     starting, joining = _leading_to(image, starts), _leading_to(image, joins)
     # Of other functions nobody asks for the order of blocks.
-    image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], np.flatnonzero(leading))])
+    kept = np.union1d(np.flatnonzero(leading), image.calls["function"][starts])
+    image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], kept)])
     places = _places(image, roots, leading)
     of_many = [at for at, name in image.callee_names.items() if (row := knowledge.thread_start(name)) and row.many]
+    several = set(image.calls["ip"][among(image.calls["callee"], of_many)].tolist())
     parted: set[tuple[int, int]] = set()
     series: set[int] = set()
     for function in np.flatnonzero(leading).tolist():
@@ -67,27 +71,84 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
         for joins in walls.values() if len(here) > 1 else ():
             sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
             parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
-        joined = image.calls[joining & (image.calls["function"] == function)]
-        one_each = [(at, rows) for at, rows in here if not among(rows["callee"], of_many).any()]
-        series |= {at for at, rows in one_each if _is_series(image, roots[at], rows, walls, joined)}
+        made = _Made(image, function, starting, joining)
+        one_each = [(at, rows) for at, rows in here if several.isdisjoint(roots[at].started)]
+        series |= {at for at, rows in one_each if _is_series(made, roots[at], rows, walls)}
     return Waves(frozenset(parted | {(b, a) for a, b in parted}), frozenset(series))
 
 
-def _is_series(image: Image, root: Root, rows: Table, walls: Container[int], joins: Table) -> bool:
-    """Has each thread that these calls of one function start ended before the next?  They are all that start it.
+class _Made(NamedTuple):
+    """What a function calls: ``starting`` and ``joining`` say of all calls which lead to a start, and to a join."""
 
-    Of a loop that goes round once for each start, a join behind that start says so.
+    image: Image
+    function: int
+    starting: Bools
+    joining: Bools
+
+    def of(self, function: int) -> tuple[Table, Table]:
+        """(starts, joins) of a function."""
+        calls = self.image.calls
+        own = calls["function"] == function
+        return calls[own & self.starting], calls[own & self.joining]
+
+
+def _is_series(made: _Made, root: Root, rows: Table, walls: Container[int]) -> bool:
+    """Has each thread that these calls of one function start, themselves or further down, ended before the next?
+
+    They lead to all that start it.
     """
-    if not root.many or root.started != set(rows["ip"].tolist()):
+    calls = made.image.calls
+    if not root.many or not root.started:
         return False
-    if len(rows) == 1 and rows["loop_depth"][0] == 1:  # of loops one in the other only the outer one is known
-        loops = Mirrors(image)
-        around = joins[(joins["loop_depth"] == 1) & (loops.loops(joins) == loops.loops(rows))]
-        return bool(points(image, around).behind(points(image, rows)).any())
-    at = points(image, rows)
+    if root.started != set(rows["ip"].tolist()):
+        first = calls[among(calls["ip"], list(root.started))]
+        if _ends_its_own(made, first):
+            return True
+        if len(first) != 1 or in_loop(first["loop_depth"]).any():
+            return False
+    at = points(made.image, rows)
     led = at.behind(at).any(axis=1)
-    several = len(rows) > 1 and not in_loop(rows["loop_depth"]).any()
-    return several and all(ip in walls for ip in rows["ip"][led].tolist())
+    looped = in_loop(rows["loop_depth"])
+    if len(rows) == 1 and not looped.any():
+        return False  # nobody knows what makes several of it
+    return all(ip in walls for ip in rows["ip"][led].tolist()) and all(
+        _ends_in_its_round(made, row) for row in rows[looped]
+    )
+
+
+def _ends_its_own(made: _Made, first: Table) -> bool:
+    """Does the function that makes these calls, outside of loops, join behind them as many as it starts?"""
+    functions = distinct(first["function"])
+    if len(functions) != 1:
+        return False
+    starts, joins = made.of(int(functions[0]))
+    if max(len(starts), len(joins)) > MAX_CALLS or in_loop(starts["loop_depth"]).any():
+        return False
+    return _left_none(made.image, starts, joins[~in_loop(joins["loop_depth"])])
+
+
+def _ends_in_its_round(made: _Made, start: Any) -> bool:
+    """Does a round of the loop around this start join behind its starts as many as these are?
+
+    Of two loops within another nothing tells whether they are one.
+    """
+    starts, joins = made.of(made.function)
+    if start["loop_depth"] != 1 or max(len(starts), len(joins)) > MAX_CALLS:
+        return False
+    mirrors = Mirrors(made.image)
+    here = mirrors.loops(np.array([start], starts.dtype))
+    starts, joins = (rows[in_loop(rows["loop_depth"])] for rows in (starts, joins))
+    starts, joins = (rows[mirrors.loops(rows) == here] for rows in (starts, joins))
+    return bool((starts["loop_depth"] == 1).all()) and _left_none(made.image, starts, joins[joins["loop_depth"] == 1])
+
+
+def _left_none(image: Image, starts: Table, joins: Table) -> bool:
+    """Are there as many joins behind these starts, made as often as these, in the same round or outside of loops?"""
+    at, ends = points(image, starts), points(image, joins)
+    often = joins["rarity"] < int(starts["rarity"].min()) + numbers.EVERY_ROUND
+    joins = joins[often & ends.behind(at).all(axis=1)]
+    a, b = _most(image, starts), _most(image, joins)
+    return b.once >= a.once and b.looped >= a.looped
 
 
 def _leading_to(image: Image, made: Bools) -> Bools:

@@ -5,9 +5,13 @@ Real source is in ``programs/``; here are the shapes that need other targets, ot
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 import pytest
 
+from sharing.judge.declarations import run_source_rules, source_context
+from sharing.knowledge import default_knowledge
 from sharing.model import Malformed
 from sharing.model.facts import VariableBits
 from sharing.rules import DECLARATION_RULES
@@ -21,6 +25,7 @@ from tests.source_rules.builder import (
     Unit,
     array,
     found,
+    program,
     verdicts,
 )
 
@@ -31,7 +36,7 @@ class TestFreeTail:
         u.variable("lock", MUTEX, align=64)
         u.function("worker", ("lock", "rmw"))
         (finding,) = found(u)
-        assert (finding.rule, finding.severity, finding.verdict) == ("aligned-tail-free", "low", "fragile")
+        assert (finding.rule, finding.severity, finding.verdict) == ("aligned-tail-free", "note", "fragile")
         for words in ("lock (mutex)", "aligned to 64", "40 bytes long", "24 bytes", "worker", "64"):
             assert words in finding.message
         assert finding.participants[0].source == "a.c:10:1"
@@ -81,7 +86,23 @@ class TestFreeTail:
         assert verdicts(u, line_size=128) == {}  # 64 is no attempt at a line of 128
         u.variable("other", MUTEX, align=128, size=64)
         u.function("waiter", ("other", "rmw"))
-        assert verdicts(u, line_size=128) == {"aligned-tail-free": "low"}
+        assert verdicts(u, line_size=128) == {"aligned-tail-free": "note"}
+
+    def test_where_threads_surely_meet_in_the_last_line_it_is_low(self) -> None:
+        u = Unit()
+        u.variable("queue", ATOMIC, align=64, size=80)
+        u.function("worker", ("queue", "rmw"))
+        asked: list[tuple[str, int, int]] = []
+
+        def contested(name: str, offset: int, size: int) -> bool:
+            asked.append((name, offset, size))
+            return True
+
+        whole = program(u)
+        context = source_context(whole, default_knowledge(), 64, 128)
+        (finding,) = run_source_rules(whole, dataclasses.replace(context, contested=contested))
+        assert (finding.rule, finding.severity) == ("aligned-tail-free", "low")
+        assert asked == [("queue", 64, 16)]
 
 
 class TestArrayAlignment:

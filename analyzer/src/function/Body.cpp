@@ -45,10 +45,12 @@ void Body::placeBlocks() {
   llvm::BitVector Busy(Graph.getNumBlockIDs());
   for (const Event &E : Events)
     Busy.set(E.Block);
-  for (const CFGBlock *B : Blocks.inOrder())
-    if (const BlockShape &S = Blocks[B->getBlockID()];
-        S.IsOutermostHead || (Busy[B->getBlockID()] && S.Mirror != S.Order))
-      append(Out.Blocks, {S.Order, S.Mirror, S.IsOutermostHead});
+  for (const CFGBlock *B : Blocks.inOrder()) {
+    const BlockShape &S = Blocks[B->getBlockID()];
+    bool Begins = S.IsOutermostHead || EndLoops.contains(B->getBlockID());
+    if (Begins || (Busy[B->getBlockID()] && S.Mirror != S.Order))
+      append(Out.Blocks, {S.Order, S.Mirror, Begins});
+  }
 }
 
 void Body::read(const CFGBlock &B) {
@@ -65,9 +67,22 @@ void Body::read(const CFGBlock &B) {
       break;
     case CFGElement::AutomaticObjectDtor: {
       auto D = E.castAs<CFGAutomaticObjDtor>();
-      destroyed(D.getDestructorDecl(Context), D.getVarDecl(),
-                D.getTriggerStmt() ? D.getTriggerStmt()->getEndLoc()
-                                   : D.getVarDecl()->getLocation());
+      SourceLocation Where = D.getTriggerStmt()
+                                 ? D.getTriggerStmt()->getEndLoc()
+                                 : D.getVarDecl()->getLocation();
+      destroyed(D.getDestructorDecl(Context), D.getVarDecl(), Where);
+      if (!Seen.GivenUp.contains(D.getVarDecl()))
+        joined(D.getVarDecl()->getType(), D.getDestructorDecl(Context), Where);
+      break;
+    }
+    case CFGElement::MemberDtor: {
+      const FieldDecl &Field = *E.castAs<CFGMemberDtor>().getFieldDecl();
+      joined(Field.getType(), nullptr, Function->getEndLoc());
+      break;
+    }
+    case CFGElement::DeleteDtor: {
+      const CXXDeleteExpr &D = *E.castAs<CFGDeleteDtor>().getDeleteExpr();
+      joined(D.getDestroyedType(), nullptr, D.getExprLoc());
       break;
     }
     case CFGElement::TemporaryDtor: {

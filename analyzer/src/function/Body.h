@@ -20,6 +20,7 @@
 
 #include "clang/Analysis/CFG.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallSet.h"
 
 #include <initializer_list>
 
@@ -34,6 +35,12 @@ inline void append(Rows &To, std::initializer_list<int64_t> Row) {
 struct Spot {
   unsigned Block = 0;
   BlockShape Shape;
+};
+
+/// One of several objects, or what one of several pointers leads to.
+struct Handed {
+  const clang::RecordDecl *Record = nullptr;
+  bool Behind = false;
 };
 
 class Body {
@@ -84,6 +91,8 @@ private:
   llvm::DenseMap<const clang::Expr *, Attempt> Attempts;
   llvm::SmallVector<const clang::FunctionDecl *, 2> Started;
   Spot Here;
+  /// Blocks with the loop over the objects that a container destroys.
+  llvm::SmallSet<unsigned, 2> EndLoops;
   bool Atomic = false;   ///< below an OpenMP atomic directive
   LockMask Critical = 0; ///< below OpenMP critical directives
 
@@ -148,6 +157,17 @@ private:
   void startAny(const clang::Expr *Run, llvm::StringRef Api, bool Many,
                 clang::SourceLocation Where);
   void regions(const clang::OMPExecutableDirective &D);
+  Handed oneOf(const clang::Expr *E, unsigned Depth = 0);
+  Handed oneOfCall(const clang::CallExpr &C, unsigned Depth);
+  void handed(size_t First, llvm::ArrayRef<const clang::Expr *> Given);
+  bool keepsThreads(clang::QualType T, unsigned Depth = 0);
+  struct Ending { ///< of an object, what waits for the threads that it has
+    const clang::CXXDestructorDecl *By = nullptr;
+    bool Each = false; ///< of several objects in it
+  };
+  Ending ending(clang::QualType T, unsigned Depth = 0);
+  void joined(clang::QualType Destroyed, const clang::CXXDestructorDecl *Said,
+              clang::SourceLocation Where);
 
   // Allocations.cpp.
   void allocates(const clang::CallExpr &C, const clang::FunctionDecl &F);

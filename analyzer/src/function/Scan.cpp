@@ -8,6 +8,7 @@
 #include "Scan.h"
 
 #include "clang/Basic/Builtins.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
 
@@ -23,6 +24,20 @@ const VarDecl *localOf(const Expr *E) {
 
 bool isFollowed(const ValueDecl &V) {
   return V.getType()->isAnyPointerType() || V.getType()->isReferenceType();
+}
+
+/// The local object of a class that an expression names, or null.
+const VarDecl *objectOf(const Expr *E) {
+  const VarDecl *V = localOf(E->IgnoreImplicit());
+  return V && V->getType()->isRecordType() ? V : nullptr;
+}
+
+/// Methods behind which an object has no thread, if it had one.
+bool givesUp(const CXXMethodDecl &M) {
+  return M.getIdentifier() && llvm::StringSwitch<bool>(M.getName())
+                                  .Cases("join", "detach", "swap", true)
+                                  .Cases("clear", "reset", "release", true)
+                                  .Default(false);
 }
 
 /// The initialiser, be it of the constructor or of the member.
@@ -179,6 +194,31 @@ void Scan::assign(const BinaryOperator &B) {
     harmless(B.getLHS(), /*Steps=*/true);
 }
 
+/// Local objects that are moved from, or that do no longer hold what they did.
+void Scan::givenUp(const CallExpr &Call) {
+  const FunctionDecl *F = Call.getDirectCallee();
+  if (!F || !F->getIdentifier())
+    return;
+  const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call);
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  if (Member && Method && givesUp(*Method))
+    givenUp(Member->getImplicitObjectArgument());
+  if (!Method && F->isInStdNamespace() &&
+      (F->getName() == "move" || F->getName() == "swap" ||
+       F->getName() == "exchange"))
+    for (const Expr *Arg : Call.arguments())
+      givenUp(Arg);
+}
+
+void Scan::givenUp(const Expr *Object) {
+  Object = Object->IgnoreImplicit();
+  if (const auto *C = dyn_cast<CXXConstructExpr>(Object))
+    if (C->getConstructor()->isMoveConstructor())
+      Object = C->getArg(0);
+  if (const VarDecl *V = objectOf(Object))
+    GivenUp.insert(V);
+}
+
 /// Pointers to functions that are members are followed for the whole unit.
 void Scan::keeps(const FieldDecl *Field, const Expr *Value) {
   if (Field && Value && Field->getType()->isFunctionPointerType())
@@ -262,8 +302,13 @@ void Scan::see(const Item &I) {
       Callees.push_back(Callee);
     if (looksOnly(*Call))
       How = As::Unevaluated;
+    givenUp(*Call);
     break;
   }
+  case Stmt::ReturnStmtClass:
+    if (const Expr *Value = cast<ReturnStmt>(S)->getRetValue())
+      givenUp(Value);
+    break;
   case Stmt::CXXConstructExprClass:
   case Stmt::CXXTemporaryObjectExprClass:
     Callees.push_back(cast<CXXConstructExpr>(S)->getConstructor());

@@ -16,6 +16,7 @@
 #include "clang/AST/StmtOpenMP.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace linemate {
@@ -57,6 +58,9 @@ struct Scan {
   /// In a parallel region: locals of the function around it that all its
   /// threads use, and no copies of them.
   llvm::DenseSet<const clang::VarDecl *> Shared;
+  /// Local objects that are moved from or returned, or whose threads a call
+  /// waits for or lets go: at their end there is nothing left to do.
+  llvm::SmallPtrSet<const clang::VarDecl *, 4> GivenUp;
   llvm::DenseSet<const clang::Stmt *> Unevaluated;
   llvm::DenseMap<const clang::Stmt *, Mark> Marks;
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
@@ -88,6 +92,8 @@ private:
   void harmless(const clang::Expr *Target, bool Steps);
   void keeps(const clang::FieldDecl *Field, const clang::Expr *Value);
   void keeps(const clang::InitListExpr &List);
+  void givenUp(const clang::CallExpr &Call);
+  void givenUp(const clang::Expr *Object);
 };
 
 /// The body of a directive that several threads run, or null.

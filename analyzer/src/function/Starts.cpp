@@ -1,7 +1,8 @@
 //===- Starts.cpp - Threads that objects and directives start -------------===//
 //
-// Owns which function a callable object runs.  Functions of C that start
-// threads are ordinary calls with the address of a function.
+// Owns which function a callable object runs, and which threads an object
+// waits for as it is destroyed.  Functions of C that start threads are ordinary
+// calls with the address of a function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +21,25 @@ namespace linemate {
 namespace {
 
 constexpr unsigned MaxCallableDepth = 8;
+constexpr unsigned MaxEndingDepth = 4;
+
+/// The types of what an object of a library's template has, and whether it has
+/// several; of what others may have as well it has nothing.
+std::pair<QualType, bool> heldBy(const CXXRecordDecl &R) {
+  const auto *Of = dyn_cast<ClassTemplateSpecializationDecl>(&R);
+  if (!Of || !Of->getIdentifier() || !Of->getTemplateArgs().size() ||
+      Of->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
+    return {};
+  enum class Holds { Nothing, One, Several };
+  auto How = llvm::StringSwitch<Holds>(Of->getName())
+                 .Cases("unique_ptr", "optional", Holds::One)
+                 .Cases("vector", "deque", "list", Holds::Several)
+                 .Cases("array", "forward_list", Holds::Several)
+                 .Default(Holds::Nothing);
+  if (How == Holds::Nothing)
+    return {};
+  return {Of->getTemplateArgs()[0].getAsType(), How == Holds::Several};
+}
 
 /// The method of \p R or of the nearest class that it is derived from.
 const CXXMethodDecl *methodOf(const CXXRecordDecl *R, StringRef Name,
@@ -159,7 +179,10 @@ bool Body::starts(const CXXConstructExpr &C) {
   if (Api.empty())
     return false;
   if (C.getNumArgs() && !C.getConstructor()->isCopyOrMoveConstructor()) {
+    size_t First = Out.Starts.size();
     startAny(C.getArg(0), Api, false, C.getExprLoc());
+    llvm::SmallVector<const Expr *, 4> Given(C.arguments());
+    handed(First, Given);
     for (const Expr *Arg : llvm::drop_begin(C.arguments()))
       escapes(Arg);
   }
@@ -177,7 +200,10 @@ bool Body::starts(const CallExpr &C) {
                            ? heldThreads(Member->getRecordDecl())
                            : std::string();
     if (!Held.empty() && C.getNumArgs()) {
+      size_t First = Out.Starts.size();
       startAny(C.getArg(0), Held, false, C.getExprLoc());
+      llvm::SmallVector<const Expr *, 4> Given(C.arguments());
+      handed(First, Given);
       return false; // the container itself is written
     }
   }
@@ -203,13 +229,184 @@ bool Body::starts(const CallExpr &C) {
     Run = Row->Runs.empty() ? callable(Arg)
                             : methodOf(T->getAsCXXRecordDecl(), Row->Runs);
   }
+  size_t First = Out.Starts.size();
   start(Run, Name, Row->Many, C.getExprLoc());
+  llvm::SmallVector<const Expr *, 4> Given(C.arguments());
+  handed(First, Given);
   // What is handed to a library's template is not called here.
   if (!Run || HasThis || !Known.of(*F).IsLibrary)
     return false;
   for (const Expr *Arg : C.arguments())
     escapes(Arg);
   return true;
+}
+
+/// The record of an object, or what a pointer of the library that owns it has.
+static Handed handedAs(QualType T) {
+  T = T.getNonReferenceType();
+  bool Behind = T->isAnyPointerType();
+  const auto *R = (Behind ? T->getPointeeType() : T)->getAsCXXRecordDecl();
+  if (!R || !R->isInStdNamespace())
+    return {R ? R->getDefinition() : nullptr, Behind};
+  const auto *Of = dyn_cast<ClassTemplateSpecializationDecl>(R);
+  if (Behind || !Of || Of->getName() != "unique_ptr")
+    return {};
+  QualType To = Of->getTemplateArgs()[0].getAsType();
+  return {To->getAsCXXRecordDecl() ? To->getAsCXXRecordDecl()->getDefinition()
+                                   : nullptr,
+          true};
+}
+
+/// What leads to one of the elements of a container, another one each time: the
+/// reference of a loop over all, an index, what was just added at the end.
+Handed Body::oneOf(const Expr *E, unsigned Depth) {
+  if (Depth > MaxCallableDepth)
+    return {};
+  E = E->IgnoreParenImpCasts();
+  if (const auto *Kept = dyn_cast<MaterializeTemporaryExpr>(E))
+    return oneOf(Kept->getSubExpr(), Depth + 1);
+  if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(E))
+    return oneOf(Bound->getSubExpr(), Depth + 1);
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_AddrOf)
+    return oneOf(U->getSubExpr(), Depth + 1);
+  if (const auto *C = dyn_cast<CallExpr>(E))
+    if (Handed Found = oneOfCall(*C, Depth); Found.Record)
+      return Found;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    if (V && V->isCXXForRangeDecl() &&
+        (V->getType()->isReferenceType() || V->getType()->isAnyPointerType()))
+      return handedAs(V->getType());
+    auto Known = V ? Seen.Locals.find(V) : Seen.Locals.end();
+    if (Known != Seen.Locals.end() && Known->second.Values.size() == 1 &&
+        (V->getType()->isReferenceType() || !Known->second.escapes()) &&
+        !Known->second.Stepped)
+      return oneOf(Known->second.Values.front(), Depth + 1);
+  }
+  bool IsPointer = E->getType()->isAnyPointerType();
+  if (!IsPointer && !E->isGLValue())
+    return {};
+  Location P = IsPointer ? At.pointee(E) : At.object(E);
+  QualType T = IsPointer ? E->getType()->getPointeeType() : E->getType();
+  if (!P.Indexed || !P.Stride || T->isIncompleteType() ||
+      P.Stride != Context.getTypeSizeInChars(T).getQuantity())
+    return {};
+  return handedAs(T);
+}
+
+Handed Body::oneOfCall(const CallExpr &C, unsigned Depth) {
+  const FunctionDecl *F = C.getDirectCallee();
+  const auto *Member = dyn_cast<CXXMemberCallExpr>(&C);
+  if (!F || !F->getIdentifier() ||
+      !(Member && Member->getRecordDecl()
+            ? Member->getRecordDecl()->isInStdNamespace()
+            : F->isInStdNamespace()))
+    return {};
+  StringRef Name = F->getName();
+  if (Member && Name == "emplace_back" && C.getType()->isRecordType())
+    return handedAs(C.getType());
+  if (Member && Name == "get")
+    return oneOf(Member->getImplicitObjectArgument(), Depth + 1);
+  if (!Member && C.getNumArgs() == 1 &&
+      llvm::StringSwitch<bool>(Name)
+          .Cases("ref", "cref", "addressof", "forward", true)
+          .Default(false))
+    return oneOf(C.getArg(0), Depth + 1);
+  return {};
+}
+
+/// Starts from \p First on hand over one of several objects, as an argument, in
+/// what a lambda captures or in a callable object that is made of it.
+void Body::handed(size_t First, llvm::ArrayRef<const Expr *> Given) {
+  llvm::SmallVector<const Expr *, 8> All(Given);
+  for (const Expr *E : Given) {
+    E = E->IgnoreImplicit();
+    if (const auto *Cast = dyn_cast<CXXFunctionalCastExpr>(E))
+      E = Cast->getSubExpr()->IgnoreImplicit();
+    if (const auto *L = dyn_cast<LambdaExpr>(E))
+      All.append(L->capture_init_begin(), L->capture_init_end());
+    else if (const auto *C = dyn_cast<CXXConstructExpr>(E);
+             C && !C->getConstructor()->isCopyOrMoveConstructor())
+      All.append(C->arg_begin(), C->arg_end());
+  }
+  Handed Found;
+  for (const Expr *E : All)
+    if (E && !Found.Record)
+      Found = oneOf(E);
+  if (Found.Record)
+    for (StartFact &S : llvm::drop_begin(Out.Starts, First)) {
+      S.Element = Unit.record(*Found.Record);
+      S.Behind = Found.Behind;
+    }
+}
+
+/// Has an object of this type threads, at whatever depth?
+bool Body::keepsThreads(QualType T, unsigned Depth) {
+  const CXXRecordDecl *R =
+      QualType(T->getBaseElementTypeUnsafe(), 0)->getAsCXXRecordDecl();
+  R = R ? R->getDefinition() : nullptr;
+  if (!R || R->isInvalidDecl() || Depth > MaxEndingDepth ||
+      R->hasTrivialDestructor())
+    return false;
+  if (!threadClass(R).empty())
+    return true;
+  if (R->isInStdNamespace()) {
+    QualType Held = heldBy(*R).first;
+    return !Held.isNull() && keepsThreads(Held, Depth + 1);
+  }
+  return llvm::any_of(R->bases(),
+                      [&](const CXXBaseSpecifier &B) {
+                        return keepsThreads(B.getType(), Depth + 1);
+                      }) ||
+         llvm::any_of(R->fields(), [&](const FieldDecl *F) {
+           return keepsThreads(F->getType(), Depth + 1);
+         });
+}
+
+/// Destructors that the program wrote are followed.
+Body::Ending Body::ending(QualType T, unsigned Depth) {
+  if (Depth > MaxEndingDepth)
+    return {};
+  if (const ArrayType *Elements = Context.getAsArrayType(T))
+    return {ending(Elements->getElementType(), Depth + 1).By, true};
+  const CXXRecordDecl *R = T->getAsCXXRecordDecl();
+  R = R ? R->getDefinition() : nullptr;
+  if (!R || R->isInvalidDecl() || R->hasTrivialDestructor())
+    return {};
+  const CXXDestructorDecl *D = R->getDestructor();
+  if (D && Unit.knowledge().joins(qualifiedName(*D)))
+    return {D, false};
+  if (R->isInStdNamespace()) {
+    auto [Held, Several] = heldBy(*R);
+    Ending Of = Held.isNull() ? Ending() : ending(Held, Depth + 1);
+    return {Of.By, Of.Each || Several};
+  }
+  if (D && D->isUserProvided())
+    return {!Known.of(*D).IsLibrary && keepsThreads(T) ? D : nullptr, false};
+  for (const FieldDecl *F : R->fields())
+    if (const CXXDestructorDecl *By = ending(F->getType(), Depth + 1).By)
+      return {By, false}; // as often as what starts them, the constructor
+  for (const CXXBaseSpecifier &Base : R->bases())
+    if (const CXXDestructorDecl *By = ending(Base.getType(), Depth + 1).By)
+      return {By, false};
+  return {};
+}
+
+/// An object ends, and with it the threads that it has; \p Said is the
+/// destructor whose call is a row already.
+void Body::joined(QualType Destroyed, const CXXDestructorDecl *Said,
+                  SourceLocation Where) {
+  Ending Of = ending(Destroyed);
+  if (!Of.By ||
+      (Of.By == Said && Said->isUserProvided() && !Known.of(*Said).IsLibrary))
+    return;
+  auto Depth = Here.Shape.LoopDepth;
+  Here.Shape.LoopDepth += Of.Each;
+  if (Of.Each && !Depth)
+    EndLoops.insert(Here.Block);
+  callRow(Of.By, false, Where);
+  Here.Shape.LoopDepth = Depth;
 }
 
 void Body::regions(const OMPExecutableDirective &D) {

@@ -85,7 +85,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         kind = synchronises(program, array.unit, inner, ctx.knowledge)
         if not _separates(array, inner, kind, ctx) or not (writers or kind) or _under_one_lock(writers):
             continue
-        if _is_filled(inner, kind, writers) or _is_spread(writers, ctx.line_size):
+        if _is_filled(inner, kind, writers) or _is_ring(array, writers, ctx) or _is_spread(writers, ctx.line_size):
             continue
         yield _draft(program, ctx, array, inner, count, writers, kind)
 
@@ -178,6 +178,20 @@ def _is_filled(inner: TypeTree, kind: str, writers: tuple[Use, ...]) -> bool:
     shape = core(inner)
     is_data = not kind or (shape is not None and shape.kind == TypeKind.POINTER)
     return is_data and all(u.kind is AccessKind.STORE and not u.own for u in writers)
+
+
+def _is_ring(array: _Array, writers: tuple[Use, ...], ctx: SourceContext) -> bool:
+    """Elements of a record that are only stored, by functions that move an atomic beside them on: the ring's end.
+
+    Atomics as well: a thief of work reads while the owner fills.
+    """
+    end = array.at + array.type.size
+    moved = {
+        use.function
+        for use in ctx.uses.of_record(array.identity)
+        if use.writes and use.atomic and not use.indexed and not array.at <= use.offset < end
+    }
+    return bool(writers) and all(u.kind is AccessKind.STORE and not u.own and u.function in moved for u in writers)
 
 
 def _draft(

@@ -26,8 +26,8 @@ def no_heat(name: str, offset: int) -> Heat:
     return Heat.COLD
 
 
-def never_idle(name: str, size: int) -> bool:
-    """No variable is known to be left alone."""
+def no_meeting(name: str, offset: int, size: int) -> bool:
+    """No threads are known to meet in bytes of a variable."""
     return False
 
 
@@ -46,7 +46,7 @@ class SourceContext:
     """What rules may know besides the program.
 
     ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record
-    (by key), ``idle`` whether a variable of so many bytes is seldom used or by one thread alone,
+    (by key), ``contested`` whether threads surely meet in bytes (offset, size) of a variable, often,
     ``changed_by_threads`` whether threads of which several run at once write it under no lock, ``changed_at_once``
     whether any threads do, main as well, ``often`` whether such threads run a function (by symbol) often.  ``macro`` is
     the project's own alignment macro, "" none.
@@ -57,7 +57,7 @@ class SourceContext:
     knowledge: Knowledge
     uses: Uses
     heat: Callable[[str, int], Heat] = no_heat
-    idle: Callable[[str, int], bool] = never_idle
+    contested: Callable[[str, int, int], bool] = no_meeting
     changed_by_threads: Callable[[str, int], bool] = no_threads
     changed_at_once: Callable[[str, int], bool] = no_threads
     often: Callable[[str], bool] = seldom

@@ -5,8 +5,8 @@ not fill its last line.
 
 Why is this bad?  Alignment decides where an object starts and says nothing about what follows.  A 40-byte lock aligned
 to 64 leaves 24 bytes that the linker hands to whatever comes next: today nothing, after the next edit a hot counter.
-Where a layout shows that something busy lies there already, `aligned-without-padding` says so instead.  It is a note of
-what is seldom used or by one thread alone: nobody waits for its line yet.
+Where a layout shows that something busy lies there already, `aligned-without-padding` says so instead.  It is a note
+unless threads that run at once surely meet in its last line again and again: nobody waits for that line yet.
 
 Example:
 
@@ -25,7 +25,6 @@ from collections.abc import Iterator
 
 from sharing.model.facts import VariableBits, VariableFacts
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.model.profile import Heat
 from sharing.model.types import TypeKind
 from sharing.rules.declaration.base import (
     DeclarationRule,
@@ -76,13 +75,12 @@ def _draft(
     facts = defined.facts
     spoken = language(program, defined.unit)
     cost = rounded(facts.size, ctx.line_size) - facts.size
-    heat = ctx.heat(facts.identity, 0)
-    hot = (heat is Heat.HOT or bool(kind and uses)) and not ctx.idle(facts.identity, facts.size)
+    last = facts.size - facts.size % ctx.line_size
     name = facts.name.rpartition("::")[2]
     storage = "static" if facts.bits & VariableBits.INTERNAL else ""
     return SourceDraft(
         rule=RULE.id,
-        severity=Severity.LOW if hot else Severity.NOTE,
+        severity=Severity.LOW if ctx.contested(facts.identity, last, facts.size - last) else Severity.NOTE,
         verdict=Verdict.FRAGILE,
         participants=(
             SourceParticipant(
@@ -96,7 +94,7 @@ def _draft(
                 uses,
             ),
         ),
-        line_at=facts.size - facts.size % ctx.line_size,
+        line_at=last,
         message=(
             f"{facts.name} ({kind or 'written data'}) is aligned to {facts.declared_align} bytes but "
             f"{facts.size} bytes long: the {tail} bytes behind it are free for the next variable, which would share "

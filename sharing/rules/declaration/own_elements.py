@@ -70,6 +70,7 @@ def own_elements(program: Program, ctx: SourceContext) -> Iterator[Elements]:
     yield from _reached_from_own_index(program, ctx, arguments)
     yield from _behind_own_pointer(program, ctx, arguments)
     yield from _handed_to_threads(program, ctx, arguments)
+    yield from _started_with(program, ctx)
     yield from _dealt_out(program, ctx)
     yield from _given_out(program, ctx, arguments)
 
@@ -207,6 +208,27 @@ def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_A
             # What starts the threads sets their elements up.
             uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
             yield Elements(shown_name(record.facts), key, record, uses)
+
+
+def _started_with(program: Program, ctx: SourceContext) -> Iterator[Elements]:
+    """Records of which threads of C++ are started with one of several, each with another one."""
+    for starter, record in elements_of_starts(program, behind=False):
+        key, size = record.facts.key, record.facts.size
+        uses = ctx.uses.of_record(key)
+        mine = tuple(use for use in uses if use.function != starter and not use.new and use.offset < size)
+        yield Elements(shown_name(record.facts), key, record, mine)
+
+
+def elements_of_starts(program: Program, *, behind: bool) -> Iterator[tuple[str, Defined[RecordFacts]]]:
+    """(name of the function, record) for each start of C++ that hands over one of several objects.
+
+    ``behind``: of which several pointers lead to one each, else elements that stand side by side.
+    """
+    for defined in program.functions.values():
+        for start in defined.facts.starts:
+            record = program.record(defined.unit, start.element) if start.element >= 0 else None
+            if record is not None and start.behind is behind:
+                yield defined.facts.name, record
 
 
 def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:

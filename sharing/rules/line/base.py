@@ -47,7 +47,7 @@ class Context:
     of records on the heap where one object stands for all of its type; None where each object is known.
     ``own_line`` is the architecture's line where one of more bytes was asked for, as for lines that are fetched in
     pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
-    at one time.
+    at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one.
     """
 
     line_size: int
@@ -62,6 +62,7 @@ class Context:
     of_any: Most | None = None
     own_line: int = 0
     at_one_time: Callable[[Actor, Actor], bool] | None = None
+    of_threads: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

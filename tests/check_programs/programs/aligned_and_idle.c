@@ -1,8 +1,7 @@
-// What is aligned and seldom used, or used by one thread alone, has nothing to lose at its end: said of what several
-// threads keep busy.
+// What is aligned and seldom used, used by one thread alone, or read by several and written once, has nothing to lose at
+// its end: said of what several threads keep busy.
 // expect: aligned-tail-free low total
 // expect: aligned-tail-free low total_lock
-// expect: aligned-tail-free low stop
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // The same through a macro and C11's keyword, and with an atomic.
-// expect: aligned-tail-free low hits
-// expect: aligned-tail-free low LOCK_open
+// expect: aligned-tail-free note hits
+// expect: aligned-tail-free note LOCK_open
 #include <pthread.h>
 #include <stdatomic.h>
 

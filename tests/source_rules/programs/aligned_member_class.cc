@@ -1,7 +1,7 @@
 // ARGS: -std=c++20
 // A class with a lock inside, aligned where it is defined: static members, inline variables and templates alike.
-// expect: aligned-tail-free low Registry::instance
-// expect: aligned-tail-free low counter
+// expect: aligned-tail-free note Registry::instance
+// expect: aligned-tail-free note counter
 #include <atomic>
 #include <mutex>
 
