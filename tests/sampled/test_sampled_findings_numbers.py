@@ -159,5 +159,6 @@ def test_the_share_of_positions_decides_a_verdict(
 
 
 def test_every_number_of_findings_is_shown_to_decide_something() -> None:
-    of_programs = {"FEW_LOCKED"}  # tests/sharing/test_sharing_locked_elements.py
+    # tests/sharing/test_sharing_locked_elements.py and tests/check/test_check_compared_heat.py
+    of_programs = {"FEW_LOCKED", "MORE_USE"}
     assert set(described(numbers)) == {row[0] for row in ROWS} | of_programs
