@@ -117,11 +117,13 @@ def _is_series(made: _Made, root: Root, rows: Table, walls: Container[int]) -> b
 
 
 def _ends_its_own(made: _Made, first: Table) -> bool:
-    """Does the function that makes these calls, outside of loops, join behind them as many as it starts?"""
-    functions = distinct(first["function"])
-    if len(functions) != 1:
+    """Does the function that makes this one call, outside of loops, join behind it as many as it starts?
+
+    Of several calls of one function those threads meet that the first two of them start.
+    """
+    if len(first) != 1:
         return False
-    starts, joins = made.of(int(functions[0]))
+    starts, joins = made.of(int(first["function"][0]))
     if max(len(starts), len(joins)) > MAX_CALLS or in_loop(starts["loop_depth"]).any():
         return False
     return _left_none(made.image, starts, joins[~in_loop(joins["loop_depth"])])

@@ -79,6 +79,9 @@ static void *one(void *p) {
 static pthread_t t[2], u, v, w;
 #define START(t, word) pthread_create(&t, 0, one, &word)
 #define JOIN(t) pthread_join(t, 0)
+#define APART __attribute__((noinline)) static void
+APART both(void) { START(u, words[0]); START(v, words[1]); JOIN(u); JOIN(v); }
+APART single(int i) { START(u, words[i]); JOIN(u); }
 int main(void) {
   BODY
   return (int)(words[0] + words[1]);
@@ -94,7 +97,9 @@ IN_SERIES["in a loop"] = f"{COUNTED} {{ START(u, words[i]); JOIN(u); }}"
 IN_SERIES["in a loop that a failure ends"] = (
     f"{COUNTED} {{ if (pthread_create(&u, 0, one, &words[i])) break; if (pthread_join(u, 0)) break; }}"
 )
+IN_SERIES["by a function that waits for each"] = "single(0); single(1);"
 AT_ONCE = {
+    "by a function that waits for both": "both();",
     "joined by the next loop": f"{COUNTED} START(t[i], words[i]); for (int i = 0; i < count; i++) JOIN(t[i]);",
     "joined by the next loop of a round": (
         f"for (int n = 9; n--;) {{ {COUNTED} START(t[i], words[i]); for (int i = 0; i < count; i++) JOIN(t[i]); }}"
