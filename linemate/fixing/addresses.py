@@ -6,6 +6,7 @@ Owns the comparison of addresses before and after an edit.  Nothing is built or 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -17,10 +18,11 @@ from sharing.basics.geometry import lines_of
 from sharing.fix.wrapper import VALUE
 from sharing.model.finding import Finding, Participant
 from sharing.model.image import Image, SectionKind
-from sharing.model.types import TypeKind
+from sharing.model.types import Member, TypeKind
 
 _NUMBERED = re.compile(r"\.\d+$")
 _INTO = re.compile(r"\.(?!\d)|\[")  # from a variable to a part of it; a number behind a dot is one of several statics
+_INDEX = re.compile(r"\[\d*\]")
 _TEMPLATE = re.compile(r"<.*>|\(.*\)")
 
 
@@ -124,13 +126,24 @@ def _wrapped(path: str) -> tuple[str, ...]:
 
 
 def element_bytes(image: Image, who: Participant) -> int:
-    """From one element to the next of a variable that is an array, 0 where it is none or is not found."""
-    rows, _ = _rows_and_member(image, who)
+    """From one element to the next of a variable that is an array, or of the array in it that is meant; 0 of none."""
+    rows, member = _rows_and_member(image, who)
     kind = int(image.variables["type"][rows[0]]) if len(rows) == 1 else -1
     core = image.types.strip(kind)[0] if kind >= 0 else -1
     if core < 0 or image.types[core].kind != TypeKind.ARRAY or image.types[core].count <= 0:
-        return 0
+        return _inner_stride(image.types.flatten(kind), member) if core >= 0 and member else 0
     return int(image.variables["size"][rows[0]]) // image.types[core].count
+
+
+def _inner_stride(leaves: Sequence[Member], member: str) -> int:
+    """From one element to the next of the last array on a path of members, 0 where none is on it."""
+    path = _INDEX.sub("[]", member)
+    array = path.rpartition("[]")[0] or path
+    # Of an array of scalars there is one leaf, which has the array's name.
+    found = (
+        each.stride for each in leaves if each.stride and (each.path == array or each.path.startswith(f"{array}[]"))
+    )
+    return next(found, 0)
 
 
 def _asked_alignment(image: Image, row: int) -> int:

@@ -287,6 +287,8 @@ def _elements(before: Image, after: Image, planned: Planned, name: str, line_siz
     """Of an array whose elements are to be apart from each other."""
     shown = planned.participant.name
     was, now = (element_bytes(image, planned.participant) for image in (before, after))
+    if planned.plan is not None and planned.plan.tail and was and now - was >= line_size:
+        return Check(True, f"{name}: elements of {shown} have a line between them, {now} bytes each after {was}")
     if not now or now % line_size:
         return Check(False, f"{name}: elements of {shown} are {now} bytes each: they still share lines")
     if not was or was % line_size == 0:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from elfscan.image import read_images
-from linemate.fixing.addresses import find
+from linemate.fixing.addresses import element_bytes, find
 from linemate.fixing.bench import Benchmark, Measured, compare
 from linemate.fixing.verify import Fixed, Verified, VerifyOptions, verify
 from linemate.fixing.write import changed_files
@@ -380,6 +380,25 @@ def test_a_member_in_a_build_without_debug_information_asks_for_it(
     texts = [check.text for check in result.checks]
     assert any("out/slow has no debug information" in text and "build it with -g" in text for text in texts)
     assert not any("has no LOCK_open" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "size"),
+    [("all", "slots[0].n", 24), ("all.slots[0].n", "", 24), ("all", "slots", 24), ("all", "words[1]", 8),
+     ("all", "n", 0), ("all", "gone[0]", 0), ("alone[1]", "n", 24), ("none", "slots[0]", 0)],
+)  # fmt: skip
+def test_elements_of_an_array_in_a_variable_are_measured_too(name: str, member: str, size: int, tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc")
+    source, made = tmp_path / "a.c", tmp_path / "a"
+    source.write_text(
+        "struct slot { long n, sum, max; } alone[2];\n"
+        "struct { int n; struct slot slots[4]; long words[8]; } all;\nint main(void) { return all.n + alone[1].n; }\n"
+    )
+    subprocess.run(["gcc", "-g", "-o", str(made), str(source)], check=True)
+    image = next(iter(read_images(str(made), access=False)))
+    who = Participant(name, "0x0", 8, ((0, 8),), "counter", "", member=member, identity=re.split(r"[.\[]", name)[0])
+    assert element_bytes(image, who) == size
 
 
 @pytest.mark.parametrize(
