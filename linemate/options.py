@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linemate.pairguard import PairGuard
 from sharing.model.finding import Confidence, Severity
@@ -44,7 +44,9 @@ class AuditOptions:
     guards: tuple[PairGuard, ...] = ()
     spread: bool = True
     every_pair: bool = False
-    heat: ComparedHeat | None = field(default=None, repr=False, compare=False)  # what is learnt on the way is no input
+    # A ``ComparedHeat``: what is learnt on the way is no input, and is not handed to the processes of a folder, which
+    # read the types that stand here.
+    heat: Any = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
