@@ -160,11 +160,12 @@ def _says_as_much(draft: Draft, said: OnHeap, other: Draft, by: OnHeap) -> bool:
 
 def _users(actor: Actor, heap: OnHeap) -> set[int]:
     """Instructions that use it, and calls that are handed its address."""
-    image = heap.profiled.passes.image
+    passes = heap.profiled.passes
+    args, sites = passes.image.args, passes.accesses.sites  # what arguments lead to as well, which is in no image
     begin, end = np.uint64(actor.span[0]), np.uint64(actor.span[1])
-    target, value = image.sites["target"], image.args["value"].astype(np.uint64)
-    handed = (image.args["kind"] == ArgKind.ADDRESS) & (value >= begin) & (value < end)
-    return {*image.sites["ip"][(target >= begin) & (target < end)].tolist(), *image.args["ip"][handed].tolist()}
+    target, value = sites["target"], args["value"].astype(np.uint64)
+    handed = (args["kind"] == ArgKind.ADDRESS) & (value >= begin) & (value < end)
+    return {*sites["ip"][(target >= begin) & (target < end)].tolist(), *args["ip"][handed].tolist()}
 
 
 def of_locked_elements(profiled: Profiled, lines: tuple[int, int], reading: Reading) -> OnHeap | None:

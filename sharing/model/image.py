@@ -401,11 +401,8 @@ class Section:
 
 
 class Override(msgspec.Struct, frozen=True):
-    """A virtual function of a class that derives from one of another file.
-
-    ``base`` is the symbol of that class's type information, ``slot`` the function's number in the table of virtual
-    functions, ``function`` its address.
-    """
+    """A virtual function of a class that derives from one of another file: ``function`` is its address, ``slot`` its
+    number in the table of virtual functions, ``base`` the symbol of that class's type information."""
 
     base: str
     slot: int

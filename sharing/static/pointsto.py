@@ -68,12 +68,16 @@ class Move(NamedTuple):
 
 
 class Leads(msgspec.Struct):
-    """What is known at the end: objects by row, and what accesses and arguments of calls lead to."""
+    """What is known at the end: objects by row, and what accesses and arguments of calls lead to.
+
+    ``tables``: places of pointers to tables of functions that objects are made with.
+    """
 
     objects: list[Object]
     accesses: dict[int, frozenset[Place]]
     handed: dict[tuple[int, int], frozenset[Place]]  # by (call, argument)
     arguments: dict[tuple[int, int], frozenset[Place]]  # by (row of the function, argument)
+    tables: frozenset[Place] = frozenset()
 
 
 def moves_of(rows: npt.NDArray[Any], functions: npt.NDArray[np.int64]) -> Iterator[Move]:
@@ -165,7 +169,9 @@ class Solver:
         accesses = {ip: frozenset(self._places(move)) for ip, move in self._access.items()}
         handed = {(m.ip, m.number): frozenset(self._places(m)) for m in self._moves if m.what is Moved.HANDED}
         arguments = {key[1:]: frozenset(places) for key, places in self._leads.items() if key[0] == "given"}
-        return Leads(self._objects, accesses, handed, arguments)
+        made = {one.of: row for row, one in enumerate(self._objects) if one.kind is Kind.MADE}
+        tables = frozenset((made[call], at) for call, at in self._made_with if call in made)
+        return Leads(self._objects, accesses, handed, arguments, tables)
 
     def _run(self) -> None:
         while self._todo and self._done < MAX_STEPS:

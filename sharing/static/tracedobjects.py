@@ -31,6 +31,7 @@ from sharing.model.image import (
 from sharing.model.types import TypeTable
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
+from sharing.static.executions import in_loop
 from sharing.static.heapimage import MAX_BYTES, LaidOut, NamedTypes
 from sharing.static.heaprecords import allocation
 from sharing.static.pointsto import ALIGNED, Kind, Leads, Object, Solver, moves_of
@@ -61,7 +62,8 @@ def traced_image(image: Image, calls: CallGraph, read: ReadMoves) -> RecordObjec
     sites = _followed(image, calls)
     if not len(sites):
         return None
-    leads = joined(image, Solver(image, moves_of(read(functions), functions), entries).solve())
+    solved = Solver(image, moves_of(read(functions), functions), entries).solve()
+    leads = joined(image, _without_own(image, solved, sites))
     shown = _shown(image, calls, leads, sites)
     if not shown:
         return None
@@ -95,6 +97,7 @@ def joined(image: Image, leads: Leads) -> Leads:
         accesses={ip: known.few(places) for ip, places in leads.accesses.items()},
         handed={key: known.few(places) for key, places in leads.handed.items()},
         arguments={key: known.of(places) for key, places in leads.arguments.items()},
+        tables=known.of(leads.tables),
     )
 
 
@@ -207,11 +210,24 @@ class _Placed:
         return sorted(found)
 
 
+def _without_own(image: Image, leads: Leads, sites: Table) -> Leads:
+    """Without what a function does to an object that it makes itself, again and again: it is most often its own."""
+    calls = image.calls[in_loop(image.calls["loop_depth"])]
+    makers = dict(zip(calls["ip"].tolist(), calls["function"].tolist(), strict=True))
+    own = {(makers[one.of], row) for row, one in enumerate(leads.objects) if one.kind is Kind.MADE and one.of in makers}
+    users = sites[["ip", "function"]].tolist() if own else ()
+    again = {ip for ip, function in users for row, _ in leads.accesses.get(ip, ()) if (function, row) in own}
+    return msgspec.structs.replace(leads, accesses={ip: at for ip, at in leads.accesses.items() if ip not in again})
+
+
 def _sites(sites: Table, leads: Leads, placed: _Placed) -> Table:
     rows: list[int] = []
     targets: list[int] = []
+    stores = (sites["kind"] == AccessKind.STORE).tolist()
     for row, ip in enumerate(sites["ip"].tolist()):
-        for address in placed.addresses(leads.accesses.get(ip, ())):
+        places = leads.accesses.get(ip, frozenset())
+        # Constructors and destructors write where an object keeps its table of functions: once in its life.
+        for address in placed.addresses(places - leads.tables if stores[row] else places):
             rows.append(row)
             targets.append(address)
     found = sites[rows].copy()

@@ -160,9 +160,12 @@ def test_not_where_a_thread_sets_the_pointer_anew(tmp_path: Path, level: str) ->
     assert found(tmp_path, level, strip=True, BEFORE="pool = malloc(sizeof *pool)") == []
 
 
-def test_not_where_the_object_is_not_known_to_be_new(tmp_path: Path, level: str) -> None:
-    """What another function returns may be one object for each thread, or none of the heap."""
-    assert found(tmp_path, level, strip=True, ALLOCATION='(void *)getenv("POOL")') == []
+def test_what_is_kept_once_for_all_threads_is_one_object_whoever_makes_it(tmp_path: Path, level: str) -> None:
+    """Nobody tells how large it is, or where it begins."""
+    (finding,) = found(tmp_path, level, strip=True, ALLOCATION='(void *)getenv("POOL")')
+    assert [p.name.rpartition("+")[2] for p in finding.participants[:2]] == ["0x8", "0x10"]
+    assert finding.severity is Severity.MEDIUM
+    assert "at 3 of the 4 offsets" in finding.message
 
 
 def test_an_element_of_an_array_is_known_by_its_type_alone(tmp_path: Path, level: str) -> None:
