@@ -13,10 +13,10 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Twenty programs of 330 to 670 lines in the style of servers and libraries, written by four who did not know how
+Twenty-five programs of 330 to 870 lines in the style of servers and libraries, written by five who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last five a trace
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last ten a trace
 of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
@@ -25,6 +25,8 @@ By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.js
 A finding is *true* where it names both sides of a pair, *plausible* where it names what the author thought that a
 reader may accept, and else *other*. Pairs of static storage count where a build puts them on one line. What the first
 runs missed has mended the model since, so that only these say how linemate does on programs that it was not mended by.
+Without symbols most places on the heap have no name that a pattern knows: what is said of these counts as neither,
+though it may be of a counted pair.
 """
 FIRST_RUNS = {
     "first": """At the first run, 16 of 36 pairs were found with gcc -O2, 14 of 35 with clang -O2, 15 and 13 of 36
@@ -49,6 +51,11 @@ found 25, 26, 24, 20, 17 and 35 of these before anybody read them, and of 33 fin
 neither: four of these were threads that are started one after another in a loop that the compiler unrolled, which are
 told apart since, and three a table that threads write in turns between barriers. The author also accepted more than
 the table below does.
+""",
+    "fifth": """At the first run 31 of 55 pairs were found with gcc -O2, 32 of 55 with clang -O2, 31 of 56 and 28 of 52
+at -O0, 13 of 55 without symbols, and 38 of 55 in the source; of 57 findings at high 55 were true, 1 plausible and 1
+neither, of 76 at medium 67, 8 and 1. A tree that was mended by 72 further small programs of another author, and by
+what was missed in the older ones, found 32, 33, 33, 30, 14 and 38 of these before anybody read them.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
