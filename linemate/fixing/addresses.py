@@ -6,7 +6,6 @@ Owns the comparison of addresses before and after an edit.  Nothing is built or 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -14,15 +13,15 @@ import msgspec
 import numpy as np
 
 from elfscan.debug.demangle import demangle
+from linemate.fixing.recordlines import element_leaves
 from sharing.basics.geometry import lines_of
 from sharing.fix.wrapper import VALUE
 from sharing.model.finding import Finding, Participant
 from sharing.model.image import Image, SectionKind
-from sharing.model.types import Member, TypeKind
+from sharing.model.types import TypeKind
 
 _NUMBERED = re.compile(r"\.\d+$")
 _INTO = re.compile(r"\.(?!\d)|\[")  # from a variable to a part of it; a number behind a dot is one of several statics
-_INDEX = re.compile(r"\[\d*\]")
 _TEMPLATE = re.compile(r"<.*>|\(.*\)")
 
 
@@ -131,19 +130,9 @@ def element_bytes(image: Image, who: Participant) -> int:
     kind = int(image.variables["type"][rows[0]]) if len(rows) == 1 else -1
     core = image.types.strip(kind)[0] if kind >= 0 else -1
     if core < 0 or image.types[core].kind != TypeKind.ARRAY or image.types[core].count <= 0:
-        return _inner_stride(image.types.flatten(kind), member) if core >= 0 and member else 0
+        inner = element_leaves(image.types.flatten(kind), member) if core >= 0 and member else []
+        return next((leaf.stride for leaf in inner if leaf.stride), 0)
     return int(image.variables["size"][rows[0]]) // image.types[core].count
-
-
-def _inner_stride(leaves: Sequence[Member], member: str) -> int:
-    """From one element to the next of the last array on a path of members, 0 where none is on it."""
-    path = _INDEX.sub("[]", member)
-    array = path.rpartition("[]")[0] or path
-    # Of an array of scalars there is one leaf, which has the array's name.
-    found = (
-        each.stride for each in leaves if each.stride and (each.path == array or each.path.startswith(f"{array}[]"))
-    )
-    return next(found, 0)
 
 
 def _asked_alignment(image: Image, row: int) -> int:

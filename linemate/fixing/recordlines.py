@@ -54,7 +54,7 @@ def record_lines(image: Image, finding: Finding, planned: Planned, line_size: in
         stride = moved.stride if moved is not None else 0
         first, used = moved.offset if moved is not None else 0, stride
         if moved is not None and planned.plan is not None and planned.plan.tail:
-            own = _leaves(leaves, _array(who.member))
+            own = element_leaves(leaves, who.member)
             first = min(each.offset for each in own)
             used = max(each.offset + each.size for each in own) - first
         fits = moved is not None and apart.holds((first, used), (first + stride, used))
@@ -69,9 +69,10 @@ def record_lines(image: Image, finding: Finding, planned: Planned, line_size: in
     return RecordLines(size, align, 0, *_members(leaves, finding, planned, apart))
 
 
-def _array(member: str) -> str:
-    """The path of the array of which ``member`` is in an element: ``a.b[]`` of ``a.b[2].c``."""
-    return f"{member.rpartition('[')[0]}[]"
+def element_leaves(leaves: Sequence[Member], member: str) -> list[Member]:
+    """The leaves of an element of the last array on a path, or of the array that it names: of ``a.b[2].c`` of a.b."""
+    path = _plain(member)
+    return _leaves(leaves, f"{path.rpartition('[]')[0] or path}[]")
 
 
 def has_record(image: Image, planned: Planned) -> bool:

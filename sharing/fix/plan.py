@@ -16,7 +16,15 @@ from itertools import pairwise
 from sharing.fix.macros import definitions
 from sharing.fix.style import FixOptions, Spelling, is_system, spelling
 from sharing.fix.tokens import Files, ReadFile, Refused, Source, Token
-from sharing.model.facts import RecordBits, RecordFacts, TypeTree, UnitFacts, VariableBits, VariableFacts
+from sharing.model.facts import (
+    AllocationFact,
+    RecordBits,
+    RecordFacts,
+    TypeTree,
+    UnitFacts,
+    VariableBits,
+    VariableFacts,
+)
 from sharing.model.finding import SourceEdit
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS
 from sharing.source.declarations import stripped
@@ -236,26 +244,25 @@ class Planner:
     @cached_property
     def _allocations(self) -> dict[str, list[tuple[str, int]]]:
         found: dict[str, list[tuple[str, int]]] = defaultdict(list)
-        for function in self.program.functions.values():
-            for made in function.facts.allocations:
-                if 0 <= made.record < len(self.program.units[function.unit].records):
-                    place = f"{self.program.path(function.unit, made.file)}:{made.line}"
-                    promise = made.guarantee
-                    if not promise and _follows_type(made.api, self.program.units[function.unit].standard):
-                        promise = self.line_size
-                    found[self.program.record_key(function.unit, made.record)].append((place, promise))
+        for key, place, made, standard in self._made():
+            promise = made.guarantee
+            if not promise and _follows_type(made.api, standard):
+                promise = self.line_size
+            found[key].append((place, promise))
         return found
 
     @cached_property
     def _numbered(self) -> dict[str, str]:
-        return {
-            self.program.record_key(
-                function.unit, made.record
-            ): f"{self.program.path(function.unit, made.file)}:{made.line}"
-            for function in self.program.functions.values()
-            for made in function.facts.allocations
-            if made.by_number and 0 <= made.record < len(self.program.units[function.unit].records)
-        }
+        return {key: place for key, place, made, _ in self._made() if made.by_number}
+
+    def _made(self) -> Iterator[tuple[str, str, AllocationFact, str]]:
+        """Calls that allocate records: the record's key, ``file:line``, what is known, the unit's standard."""
+        for function in self.program.functions.values():
+            unit = self.program.units[function.unit]
+            for made in function.facts.allocations:
+                if 0 <= made.record < len(unit.records):
+                    place = f"{self.program.path(function.unit, made.file)}:{made.line}"
+                    yield self.program.record_key(function.unit, made.record), place, made, unit.standard
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:

@@ -201,12 +201,7 @@ def record_image(
 def _followed(image: Image, calls: CallGraph) -> Table:
     """The accesses behind pointers in code that threads or main run, but what code does to an object that it just made
     where no threads run yet that may have it."""
-    sites = image.behind.elsewhere
-    inside = (sites["function"] >= 0) & among(sites["kind"], _USES)
-    sites = sites[inside]
-    function = sites["function"]
-    runs = (calls.mask[function] != 0) & ~calls.cold[function]
-    sites = sites[runs]
+    sites = run_elsewhere(image, calls)
     # Who starts threads and goes round a loop with what it made for them uses it beside them.
     beside = calls.phases.starts_once(sites["function"]) & (sites["loop_depth"] > 0)
     beside &= ~calls.phases.sequential(sites["function"], program_point(image, sites))
@@ -214,6 +209,15 @@ def _followed(image: Image, calls: CallGraph) -> Table:
     weight = calls.frequency[sites["function"]] * times(sites["loop_depth"], sites["rarity"])
     order = np.argsort(-weight, kind="stable")[:MAX_INSTRUCTIONS]
     found: Table = sites[np.sort(order)]
+    return found
+
+
+def run_elsewhere(image: Image, calls: CallGraph) -> Table:
+    """The accesses behind pointers in code that threads or main run."""
+    sites = image.behind.elsewhere
+    sites = sites[(sites["function"] >= 0) & among(sites["kind"], _USES)]
+    function = sites["function"]
+    found: Table = sites[(calls.mask[function] != 0) & ~calls.cold[function]]
     return found
 
 

@@ -35,10 +35,9 @@ from sharing.static.executions import in_loop
 from sharing.static.heapimage import MAX_BYTES, LaidOut, NamedTypes
 from sharing.static.heaprecords import allocation
 from sharing.static.pointsto import ALIGNED, Kind, Leads, Object, Solver, moves_of
-from sharing.static.recordobjects import RecordObjects, where_made
+from sharing.static.recordobjects import RecordObjects, run_elsewhere, where_made
 
 _WRITES = (AccessKind.STORE, AccessKind.RMW)
-_USES = (AccessKind.LOAD, *_WRITES)
 
 ReadMoves = Callable[[npt.NDArray[np.int64]], Table]  # rows of functions -> ORIGIN_DTYPE, see read_moves
 
@@ -134,10 +133,7 @@ class _Joined:
 
 def _followed(image: Image, calls: CallGraph) -> Table:
     """The accesses behind pointers in code that threads or main run, but to what the same run just made."""
-    sites = image.behind.elsewhere
-    sites = sites[(sites["function"] >= 0) & among(sites["kind"], _USES)]
-    function = sites["function"]
-    sites = sites[(calls.mask[function] != 0) & ~calls.cold[function]]
+    sites = run_elsewhere(image, calls)
     found: Table = sites[~among(sites["ip"], where_made(image))]
     return found
 
