@@ -27,12 +27,14 @@ _OLD_VALUE = 1  # argument: what the word has while there is something to wait f
 class MeetingPoint(msgspec.Struct, frozen=True):
     """Rows of calls, or of accesses to a word, that arrive, and of calls that wait.
 
-    ``of_region``: no object is named, it is that of all threads that run the calling function.
+    ``of_region``: no object is named, it is that of all threads that run the calling function.  ``unnamed``: barriers
+    that one function passes of which nobody knows where they are, in a record of its threads as a rule.
     """
 
     arrivals: Table
     waits: Table
     of_region: bool = False
+    unnamed: bool = False
 
     @property
     def functions(self) -> list[int]:
@@ -48,7 +50,7 @@ class MeetingPoint(msgspec.Struct, frozen=True):
 
 
 def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) -> list[MeetingPoint]:
-    """Those in static storage, and those of parallel regions."""
+    """Those in static storage, those of parallel regions, and by function those that are elsewhere."""
     callees = distinct(image.calls["callee"])
     names = names_of_callees(image, callees)
     known = {
@@ -57,14 +59,18 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) ->
     by_address = dict(zip(callees.tolist(), names, strict=True))
     at = np.flatnonzero(among(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0))
     by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    elsewhere: dict[int, list[int]] = defaultdict(list)
     for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
         argument = known[call[1]].argument
         if argument < 0:
             by_object[True, call[2]].append(number)
             continue
-        for address in _given(image, call[0], argument, ArgKind.ADDRESS):
+        given = _given(image, call[0], argument, ArgKind.ADDRESS)
+        for address in given:
             by_object[False, address].append(number)
-    found = []
+        if not given and known[call[1]].arrives and known[call[1]].waits:
+            elsewhere[call[2]].append(number)
+    found = [MeetingPoint(image.calls[rows], image.calls[rows], unnamed=True) for rows in elsewhere.values()]
     writes: Table | None = None
     for (of_region, address), numbers in by_object.items():
         calls = image.calls[numbers]

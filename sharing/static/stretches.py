@@ -3,8 +3,11 @@
 Owns who meets whom.  A thread that has returned from a barrier runs at one time with nobody who has not come to it: of
 code in a thread's entry the barriers that lie before it tell how far the thread is, and what that code calls is as far.
 A stretch has a bit of its own in the masks of roots.  Looked at are barriers in static storage that entries of threads
-pass outside of loops and nobody else does.  Around a loop with a barrier the stretches follow each other again and
-again: uses are parted in each round, and yet the line moves once a round, so nothing is said of these.
+pass outside of loops and nobody else does.
+
+A round of a loop that passes barriers several times has as many stretches: what lies before the first of them is one
+with what lies behind the last.  A line that is used in two of them moves once a round, which is little beside what
+threads pay that wait for each other twice in it.  A single barrier in a loop parts nothing.
 
 Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.
 
@@ -22,39 +25,58 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.ways import points
+from sharing.basics.ways import Mirrors, in_loops, points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points, longest
 from sharing.static.edges import Edges
-from sharing.static.executions import in_loop
+from sharing.static.executions import each_time, in_loop
 from sharing.static.lifearms import LifeArms, life_arms
-from sharing.static.meetingpoints import meeting_points
+from sharing.static.meetingpoints import MeetingPoint, meeting_points
 from sharing.static.starts import Root
 from sharing.static.waves import Pairs
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
 OF_ALL = 1 << 30  # arrivals of who never arrives: nobody waits for it
+NO_ROUND = (-1, 0)  # of what is not in the loop
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
-Passed = tuple[tuple[int, int], ...]  # by object: arrivals made before at most, waits passed before at least
+# By object: arrivals made before at most, waits passed before at least; of a loop how many barriers of a round, and 0.
+Passed = tuple[tuple[int, int], ...]
+
+
+class _Round(msgspec.Struct, frozen=True):
+    """Barriers that a round of a loop passes, and the number of that loop."""
+
+    barriers: Points
+    loop: int
+
+    def passed(self, places: Points, loops: Ints) -> list[tuple[int, int]]:
+        """How many of them a thread has passed since the last of a round, at each of these places."""
+        done = places.behind(self.barriers).sum(axis=1) % len(self.barriers.order)
+        return [(int(n), 0) if loop == self.loop else NO_ROUND for n, loop in zip(done, loops, strict=True)]
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there."""
+    """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there.
+
+    ``objects`` are numbers; those of ``rounds``, which follow, are below zero.
+    """
 
     root: int
     function: int
     objects: tuple[int, ...]
     arrivals: tuple[Points, ...]
     waits: tuple[Points, ...]
+    rounds: tuple[_Round, ...] = ()
 
-    def passed(self, places: Points) -> list[Passed]:
+    def passed(self, image: Image, rows: Table) -> list[Passed]:
         """How far a thread is at each of these places of the entry."""
+        places = points(image, rows)
         columns = []
         for arrivals, waits in zip(self.arrivals, self.waits, strict=True):
             made, _ = _on_ways(arrivals, places)
@@ -62,6 +84,9 @@ class _Line(msgspec.Struct, frozen=True):
                 made[:] = OF_ALL
             done, sure = _on_ways(waits, places)
             columns.append(list(zip(made.tolist(), (done * sure).tolist(), strict=True)))
+        if self.rounds:
+            loops = _loops_around(image, rows)
+            columns += [one.passed(places, loops) for one in self.rounds]
         return list(zip(*columns, strict=True))
 
 
@@ -83,9 +108,9 @@ class _Ways(msgspec.Struct, frozen=True):
     function: int
     arms: LifeArms
 
-    def passed(self, places: Points) -> list[Passed]:
+    def passed(self, image: Image, rows: Table) -> list[Passed]:
         """The way that each of these places of the entry is on, nothing of what may be on several."""
-        return [((arm, 0),) if arm >= 0 else () for arm in self.arms.at(places)]
+        return [((arm, 0),) if arm >= 0 else () for arm in self.arms.at(points(image, rows))]
 
 
 class _Parts(msgspec.Struct, frozen=True):
@@ -127,7 +152,7 @@ class Stretches(msgspec.Struct, frozen=True):
         """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
         tables = image.sites, image.calls, image.behind.elsewhere
         known = np.logical_or.reduce([among(rows["ip"], table["ip"]) for table in tables])
-        passed = parts.line.passed(points(image, rows))
+        passed = parts.line.passed(image, rows)
         masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]
         return np.where(known, np.array(masks, np.uint64), np.uint64(parts.every))
 
@@ -148,7 +173,7 @@ def find_stretches(
     parts: list[_Parts] = []
     for line in _lines(image, knowledge, roots, regions, edges):
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls)]
-        found = list(dict.fromkeys(p for rows in own for p in line.passed(points(image, rows))))
+        found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
         if not 1 <= len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
         bits = {p: line.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
@@ -193,10 +218,14 @@ def _lives(image: Image, roots: Sequence[Root], edges: Edges, parted: Container[
 
 
 def _parted(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> bool:
-    """Has the one returned from a wait for an arrival that the other one has not made?"""
+    """Has the one returned from a wait for an arrival that the other one has not made, or are they in two stretches of
+    one round?"""
     return any(
-        waited > other.get(at, (OF_ALL, 0))[0] for one, other in ((a, b), (b, a)) for at, (_, waited) in one.items()
-    )
+        waited > other.get(at, (OF_ALL, 0))[0]
+        for one, other in ((a, b), (b, a))
+        for at, (_, waited) in one.items()
+        if at >= 0
+    ) or any(NO_ROUND not in (a[at], b[at]) and a[at] != b[at] for at in a.keys() & b.keys() if at < 0)
 
 
 def _regions(roots: Sequence[Root], mask: Masks) -> set[int]:
@@ -217,22 +246,58 @@ def _one_after_another(roots: Sequence[Root], regions: set[int], a: int, b: int)
 def _lines(
     image: Image, knowledge: Knowledge, roots: Sequence[Root], regions: set[int], edges: Edges
 ) -> Iterator[_Line]:
-    """Entries of threads that pass barriers outside of loops, where all calls at each of these are in such entries."""
+    """Entries of threads that pass barriers, where all calls at each of these are in such entries."""
     objects = meeting_points(image, knowledge, roots)
     called = distinct(edges.callee)
     entry = {r.function: at for at, r in enumerate(roots) if r.function >= 0 and r.function not in called}
     passed: dict[int, list[int]] = defaultdict(list)
+    again: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(objects):
         rows = one.functions
         inside = all(row in entry and (not one.of_region or entry[row] in regions) for row in rows)
-        if inside and not in_loop(one.depths).any():
-            for row in rows:
-                passed[row].append(number)
-    for row, numbers in passed.items():
+        if not inside:
+            continue
+        looped = in_loop(one.depths)
+        for row in rows if looped.all() else ():
+            again[row].append(number)
+        for row in rows if not looped.any() and not one.unnamed else ():
+            passed[row].append(number)
+    kinds: dict[tuple[int, ...], int] = {}
+    for row in dict.fromkeys((*passed, *again)):
+        numbers = passed[row]
+        rounds = dict(_rounds(image, row, [(number, objects[number]) for number in again[row]], kinds))
+        if not numbers and not rounds:
+            continue
         both = [(objects[number].arrivals, objects[number].waits) for number in numbers]
         here = [tuple(rows[rows["function"] == row] for rows in of_one) for of_one in both]
         if sum(len(rows) for of_one in here for rows in of_one) > MAX_CALLS:
             continue
         arrivals = tuple(points(image, arrives) for arrives, _ in here)
         waits = tuple(points(image, waiting) for _, waiting in here)
-        yield _Line(entry[row], row, tuple(numbers), arrivals, waits)
+        yield _Line(entry[row], row, (*numbers, *rounds), arrivals, waits, tuple(rounds.values()))
+
+
+def _rounds(
+    image: Image, function: int, objects: list[tuple[int, MeetingPoint]], kinds: dict[tuple[int, ...], int]
+) -> Iterator[tuple[int, _Round]]:
+    """The loop whose every round passes these barriers, several times in all, with a number below zero.
+
+    The number is the same where another entry passes the same ones as often in a round.
+    """
+    if not all(set(one.arrivals["ip"].tolist()) == set(one.waits["ip"].tolist()) for _, one in objects):
+        return
+    calls = [one.waits[one.waits["function"] == function] for _, one in objects]
+    rows = np.concatenate(calls) if calls else np.zeros(0, image.calls.dtype)
+    if not 1 < len(rows) <= MAX_PARTS or (rows["loop_depth"] != 1).any() or not each_time(in_loops(image, rows)).all():
+        return
+    places, loops = points(image, rows), _loops_around(image, rows)
+    behind = places.behind(places)
+    if (behind | behind.T | np.eye(len(rows), dtype=bool)).all() and (loops == loops[0]).all():
+        kind = (len(rows), *(number for number, _ in objects))
+        yield kinds.setdefault(kind, -1 - len(kinds)), _Round(places, int(loops[0]))
+
+
+def _loops_around(image: Image, rows: Table) -> Ints:
+    """A number of the outermost loop around each of these places of a function, -1 of those in none."""
+    loops = Mirrors(image).loop(rows["function"], rows["order"])
+    return np.where(in_loop(rows["loop_depth"]), loops, -1)

@@ -66,6 +66,56 @@ def test_in_a_loop_with_the_barrier_they_meet_once_a_round() -> None:
     assert meet(b)("first", "second")
 
 
+def rounds(body: Body, *, barrier: str | None = "barrier", **where: int) -> Body:
+    """A loop in which all threads wait between the first and the second, and behind the second."""
+    call = "pthread_barrier_wait", barrier
+    return body.rmw("first", loop=1).call(*call, loop=1, **where).rmw("second", loop=1).call(*call, loop=1)
+
+
+@pytest.mark.parametrize("barrier", ["barrier", None])
+def test_two_barriers_in_a_round_part_what_is_between_them_from_the_rest(barrier: str | None) -> None:
+    """Be the barrier in static storage, or in a record that the thread was given."""
+    b = program("worker")
+    rounds(b.function("worker"), barrier=barrier).rmw("third", loop=1)
+    met = meet(b)
+    assert not met("first", "second")
+    assert not met("second", "third")
+    assert met("first", "third")  # the third is followed by the next round's first
+    assert met("first", "first")
+
+
+def test_a_barrier_that_some_rounds_leave_out_parts_nothing() -> None:
+    b = program("worker")
+    rounds(b.function("worker"), rarity=40)
+    assert meet(b)("first", "second")
+
+
+def test_what_is_outside_of_the_rounds_meets_all_of_them() -> None:
+    b = program("worker")
+    rounds(b.function("worker")).rmw("third")
+    met = meet(b)
+    assert met("third", "first")
+    assert met("third", "second")
+
+
+def test_rounds_of_two_kinds_of_threads_at_one_barrier_are_one() -> None:
+    b = program("one", "other")
+    rounds(b.function("one"))
+    passes(passes(b.function("other"), loop=1).rmw("third", loop=1), loop=1)
+    met = meet(b)
+    assert not met("first", "third")
+    assert met("second", "third")
+
+
+def test_rounds_at_other_barriers_are_not() -> None:
+    b = program("one", "other")
+    rounds(b.function("one"), barrier=None)
+    passes(passes(b.function("other"), loop=1).rmw("third", loop=1), loop=1)
+    met = meet(b)
+    assert met("first", "third")
+    assert met("second", "third")
+
+
 def test_each_of_several_barriers_parts_what_is_around_it() -> None:
     b = program("worker")
     passes(passes(b.function("worker").rmw("first")).rmw("second")).rmw("third")
