@@ -168,9 +168,9 @@ def _draft(met: _Met, array: _Array, ctx: Context) -> Draft:
         actors=(end, begin),
         separate=(),
         message=(
-            f"{array.size} bytes are an element of {met.end.owner}, {apart}: {describe(end)} at the end of one and "
-            f"{describe(begin)} at the beginning of the next share a line{share}: align the type of the elements to "
-            f"{ctx.line_size} bytes, which rounds it up to {each}"
+            f"{array.size} bytes are an element of {met.end.owner}, {apart}: {describe(end, begin)} at the end of one "
+            f"and {describe(begin, end)} at the beginning of the next share a line{share}: align the type of the "
+            f"elements to {ctx.line_size} bytes, which rounds it up to {each}"
         ),
         evidence=evidence_of(end, (begin,), ctx),
         score=met.score * met.share,

@@ -69,7 +69,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         actors=(a, b),
         separate=(b,),
         message=(
-            f"{describe(a)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b)}, "
+            f"{describe(a, b)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b, a)}, "
             f"{span_text(b, line)}, written by {who(b.writers)}, are the two halves of the {line.size}-byte pair "
             f"{line.address:#x}: a prefetch of one brings the other"
         ),

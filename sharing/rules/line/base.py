@@ -16,6 +16,7 @@ from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count, named
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Range, Role, Spot
 from sharing.rules import numbers
+from sharing.rules.purposes import purpose
 from sharing.rules.row import Rule
 
 
@@ -338,9 +339,9 @@ def who(accesses: tuple[Access, ...], limit: int = 3) -> str:
     return named(names, limit, len(every) if len(names) > limit else 0) or "no known function"
 
 
-def describe(actor: Actor) -> str:
-    """What an actor is, in the words of a finding."""
-    return with_kind(actor.name, actor.kind or actor.role.value)
+def describe(actor: Actor, *mates: Actor) -> str:
+    """What an actor is, in the words of a finding that names ``mates`` as well."""
+    return with_kind(actor.name, purpose(actor, *mates))
 
 
 def roots_text(a: Actor, b: Actor, ctx: Context) -> str:

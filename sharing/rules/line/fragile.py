@@ -77,8 +77,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         actors=(a, b),
         separate=(a,),
         message=(
-            f"{describe(a)} and {describe(b)} are on different lines by luck: at {met} of the {positions} positions "
-            f"({100 * met / positions:.0f}%) to which an edit elsewhere can move them, {_range_text(a)} and "
+            f"{describe(a, b)} and {describe(b, a)} are on different lines by luck: at {met} of the {positions} "
+            f"positions ({100 * met / positions:.0f}%) to which an edit elsewhere can move them, {_range_text(a)} and "
             f"{_range_text(b)} share a line; {a.name} is {'taken' if a.is_lock else 'written'} by {who(a.writers)}, "
             f"{b.name} used by {who(b.accesses)}"
         ),

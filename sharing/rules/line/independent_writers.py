@@ -93,7 +93,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         actors=(a, b, *rest),
         separate=(a, b, *rest),
         message=(
-            f"{describe(a)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b)}, "
+            f"{describe(a, b)}, {span_text(a, line)}, written by {who(a.writers)}, and {describe(b, a)}, "
             f"{span_text(b, line)}, written by {who(b.writers)}, are on {line.label}: writers of different "
             f"bytes take the line from each other"
         ),

@@ -98,8 +98,8 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
             actors=(writer, worst, *others, *chosen[1:]),
             separate=(writer, *others),
             message=(
-                f"{describe(writer)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares "
-                f"{line.label} with {describe(worst)}, {span_text(worst, line)}, read by {who(worst.readers)}"
+                f"{describe(writer, worst)}, {span_text(writer, line)}, written by {who(writer.writers)}, shares "
+                f"{line.label} with {describe(worst, writer)}, {span_text(worst, line)}, read by {who(worst.readers)}"
                 f"{others_likewise(len(chosen) - 1)}: each write makes every reader fetch the line again"
                 + "".join(
                     f"; {describe(o)}, {span_text(o, line)}, written by {who(o.writers)}, would too" for o in others

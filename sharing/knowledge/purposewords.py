@@ -1,0 +1,52 @@
+"""Words in names that say what a variable counts: references, the order of events, or what happened how often.
+
+Owns the table ``purposes.json``.  A name is weak evidence: it says which kind of counter it is only of what code
+changes as a counter.
+"""
+
+from __future__ import annotations
+
+import functools
+from itertools import pairwise
+
+import msgspec
+
+from sharing.knowledge import read_table
+from sharing.knowledge.namewords import words_of
+
+COUNTS = frozenset(("count", "counter", "cnt"))  # behind one of ``counted_uses``: ``use_count``, ``reference_counter``
+
+
+class _Words(msgspec.Struct, frozen=True):
+    """In lower case.  A word of one of the lists is enough, but for ``counted_uses``."""
+
+    references: frozenset[str]
+    counted_uses: frozenset[str]
+    sequences: frozenset[str]
+    statistics: frozenset[str]
+
+
+@functools.cache
+def _known() -> _Words:
+    return read_table("purposes.json", _Words)
+
+
+def counts_references(name: str) -> bool:
+    words, known = _words(name), _known()
+    return not known.references.isdisjoint(words) or any(
+        one in known.counted_uses and other in COUNTS for one, other in pairwise(words)
+    )
+
+
+def counts_events(name: str) -> bool:
+    """A number by which others know what came before what: a sequence, a generation, a ticket."""
+    return not _known().sequences.isdisjoint(_words(name))
+
+
+def counts_statistics(name: str) -> bool:
+    return not _known().statistics.isdisjoint(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    """Of the member: ``pool.refs`` counts references, and ``refs.next`` is one of a table's."""
+    return words_of(name.rpartition(".")[2])
