@@ -121,6 +121,11 @@ class _Executables(msgspec.Struct):
         """Do threads of any of them surely meet in these bytes of a variable, often?"""
         return any(r.contested(at[identity], offset, size) for at, r in self.judged if identity in at)
 
+    def alone(self, identity: str, offset: int, size: int) -> bool:
+        """Do all of them that have a variable know who uses these bytes of it, and that no two threads do at once?"""
+        asked = [r.alone(at[identity], offset, size) for at, r in self.judged if identity in at]
+        return bool(asked) and all(asked)
+
     def changed_at_once(self, identity: str, offset: int) -> bool:
         """Do threads of any of them, main among them, write a byte of objects of their own at the same time?"""
         return any(r.changed_at_once(at[identity], offset) for at, r in self.judged if identity in at)
@@ -181,6 +186,7 @@ def _on_declarations(
         context,
         heat=executables.heat,
         contested=executables.contested,
+        alone=executables.alone,
         changed_by_threads=executables.changed_by_threads,
         changed_at_once=executables.changed_at_once,
         often=executables.often,

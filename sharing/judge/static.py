@@ -114,6 +114,14 @@ class Judgement:
             limit_of_pair(a, b, ctx)[0].rank > Severity.MEDIUM.rank for i, a in enumerate(actors) for b in actors[i:]
         )
 
+    def alone(self, address: int, offset: int, size: int) -> bool:
+        """Are all threads known that use these bytes of an object, and does no other run while one writes there?"""
+        ctx, actors = self.context, self.actors(address + offset, size)
+        writers = [a for a in actors if a.writers]
+        if ctx is None or self.threads_unknown or not writers:
+            return False
+        return not any(ctx.concurrent(one.mask(writers=True), other.mask()) for one in writers for other in actors)
+
     def changed_at_once(self, address: int, offset: int) -> bool:
         """The same where it is known that each thread has an object of its own, so that main may have one as well."""
         ctx = self.context

@@ -1,7 +1,7 @@
 """Alignment on the array instead of the element.
 
 What it does: finds an array that is declared with the alignment of a line, whose elements are smaller than a line and
-are written one by one at a computed index.
+are written one by one at a computed index, unless all threads that do so are known and no two of them run at once.
 
 Why is this bad?  The attribute on an array aligns its first element.  The others follow without a gap, so that several
 threads, each with "its own" element, write one line.  The declaration looks padded and is not.
@@ -72,7 +72,10 @@ class _Array:
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
-    """1. aligned arrays of elements below a line; 2. meant to separate, and written by index; 3. not under one lock."""
+    """1. aligned arrays of elements below a line; 2. meant to separate, and written by index; 3. at once.
+
+    What is under one lock is no more written at once than what one thread alone writes.
+    """
     for array in _arrays(program, ctx):
         inner, count = element(array.type)
         if inner is None or not numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS:
@@ -85,6 +88,8 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         kind = synchronises(program, array.unit, inner, ctx.knowledge)
         if not _separates(array, inner, kind, ctx) or not (writers or kind) or _under_one_lock(writers):
             continue
+        if ctx.alone(array.identity, array.at, inner.size * count):
+            continue  # one thread, or one after the other: nobody takes a line from another element
         if _is_filled(inner, kind, writers) or _is_ring(array, writers, ctx) or _is_spread(writers, ctx.line_size):
             continue
         yield _draft(program, ctx, array, inner, count, writers, kind)

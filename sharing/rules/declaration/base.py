@@ -36,6 +36,11 @@ def no_threads(name: str, offset: int) -> bool:
     return False
 
 
+def unknown_users(name: str, offset: int, size: int) -> bool:
+    """The threads that use bytes of a variable are not all known."""
+    return False
+
+
 def seldom(function: str) -> bool:
     """No function is known to run often."""
     return False
@@ -45,11 +50,12 @@ def seldom(function: str) -> bool:
 class SourceContext:
     """What rules may know besides the program.
 
-    ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record
-    (by key), ``contested`` whether threads surely meet in bytes (offset, size) of a variable, often,
+    ``line_size`` and ``pair_size`` in bytes; ``heat`` of a byte offset in a variable (by identity) or a record (by
+    key), ``contested`` whether threads surely meet in bytes (offset, size) of a variable, often, ``alone`` whether
+    all threads that use bytes (offset, size) of one are known, and no two of them run at once when one changes it,
     ``changed_by_threads`` whether threads of which several run at once write it under no lock, ``changed_at_once``
-    whether any threads do, main as well, ``often`` whether such threads run a function (by symbol) often.  ``macro`` is
-    the project's own alignment macro, "" none.
+    whether any threads do, main as well, ``often`` whether such threads run a function (by symbol) often.
+    ``macro`` is the project's own alignment macro, "" none.
     """
 
     line_size: int
@@ -58,6 +64,7 @@ class SourceContext:
     uses: Uses
     heat: Callable[[str, int], Heat] = no_heat
     contested: Callable[[str, int, int], bool] = no_meeting
+    alone: Callable[[str, int, int], bool] = unknown_users
     changed_by_threads: Callable[[str, int], bool] = no_threads
     changed_at_once: Callable[[str, int], bool] = no_threads
     often: Callable[[str], bool] = seldom

@@ -11,7 +11,7 @@ to, where it is returned or handed on.  Elements that have a lock each, or are l
 of their class or of a member's, are locked apart in order to be used apart; so are those with a word that is changed
 with the memory order of taking a lock and again with that of giving it back.  And it finds records below a line that
 one function allocates one after the other, of which each thread changes the one that the pointer at its number leads
-to.
+to.  Nothing is said where all threads are known and no two of them run at once.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -70,7 +70,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
     places = array_places(program)
     for found in own_elements(program, ctx):
         key, size = found.record.facts.key, found.record.facts.size
-        if key in seen or size <= 0:
+        if key in seen or size <= 0 or _one_at_a_time(program, found, ctx):
             continue
         begins = _begins(program, found, off_lines, places.get(key, []), ctx.line_size)
         met = _meeting(program, found, size, places.get(key, []), begins, ctx)
@@ -79,8 +79,14 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
             yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins) if begins.linked else draft
     for found, api, maker in _side_by_side(program, ctx):
-        if found.record.facts.key not in seen:
+        if found.record.facts.key not in seen and not _one_at_a_time(program, found, ctx):
             yield _draft_of_small(program, ctx, found, api, maker)
+
+
+def _one_at_a_time(program: Program, found: Elements, ctx: SourceContext) -> bool:
+    """Is one thread alone known to use the elements, or one after the other?"""
+    variable = program.variables.get(found.identity)
+    return ctx.alone(found.identity, 0, variable.facts.type.size if variable else found.record.facts.size)
 
 
 class _Begins(NamedTuple):
