@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bench.fixes.outcome import Outcome, Side
 
@@ -51,12 +51,19 @@ def page(outcomes: Sequence[Outcome], remarks: Mapping[str, str] | None = None) 
         if not (one.flagged and one.clean):
             flag, why = "yes" if one.flagged else "no", one.fix.lost or "not known"
             lines.append(f"| {one.fix.project} {one.fix.commit[:10]} | {flag} | {why} |")
-    lines += ["", "| kind of repair | commits | flagged before | of those clean after |", "|---|---|---|---|"]
-    for kind in sorted({one.fix.kind for one in outcomes}):
-        own = [one for one in outcomes if one.fix.kind == kind]
-        said = [one for one in own if one.flagged]
-        lines.append(f"| {kind} | {len(own)} | {len(said)} | {sum(one.clean for one in said)} |")
+    lines += _sums("kind of repair", outcomes, lambda one: one.fix.kind)
+    separating = [one for one in outcomes if one.fix.separates and not one.fix.true_sharing]
+    lines += _sums("project, of what source can show", separating, lambda one: one.fix.project)
     return "\n".join(lines) + "\n"
+
+
+def _sums(title: str, outcomes: Sequence[Outcome], key: Callable[[Outcome], str]) -> list[str]:
+    lines = ["", f"| {title} | commits | flagged before | of those clean after |", "|---|---|---|---|"]
+    for name in sorted({key(one) for one in outcomes}):
+        own = [one for one in outcomes if key(one) == name]
+        said = [one for one in own if one.flagged]
+        lines.append(f"| {name} | {len(own)} | {len(said)} | {sum(one.clean for one in said)} |")
+    return lines
 
 
 def _separating(outcomes: Sequence[Outcome]) -> str:
