@@ -10,6 +10,9 @@ import textwrap
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import add
+from pathlib import Path
+
+import msgspec
 
 from bench.truth.corpus import Compared, project_of
 from bench.truth.records import records
@@ -23,6 +26,7 @@ from sharing.model.finding import Severity
 from sharing.model.profile import Actor, Heat
 
 NAMED = 6  # of each kind of miss
+SHORT = Path(__file__).parent / "short.json"
 TWO_THIRDS = 20 / 30  # of the most used: what is aimed at
 SEVERITIES = ("critical", "high", "medium", "low", "note")
 Row = tuple[Compared, Score]
@@ -61,6 +65,7 @@ def page(compared: Sequence[Compared]) -> str:
         *_in_short(rows),
         *_ways(compared),
         *_heat(rows),
+        *_short(rows),
         *_findings(rows),
         *records(rows),
         *_reach(rows),
@@ -194,6 +199,19 @@ def _heat(rows: Sequence[Row]) -> list[str]:
     )
     mean = sum(s.rank_correlation for s in bare) / max(len(bare), 1)
     return [*out, f"| **all Debian's** | {' | '.join(_of(_sum(bare, g)) for g in gets)} | {mean:.2f} (mean) |", ""]
+
+
+def _short(rows: Sequence[Row]) -> list[str]:
+    """Programs of whose most used variables less than two thirds are hot, and why; ``SHORT`` is read by people."""
+    short = [(_name(one, s), s.hot_of_most_used) for one, s in rows]
+    short = [(name, share) for name, share in short if share.part < TWO_THIRDS * share.whole]
+    why = msgspec.json.decode(SHORT.read_bytes(), type=dict[str, str])
+    return [
+        "Where less than two thirds are hot, and why:",
+        "",
+        *(f"- {name}, {_of(share)}: {why.get(name, 'not known.')}" for name, share in short),
+        "",
+    ]
 
 
 def _findings(rows: Sequence[Row]) -> list[str]:
