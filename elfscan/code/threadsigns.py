@@ -1,7 +1,8 @@
 """What a program shows of threads beside calls of known functions, read from its code and its texts.
 
 Owns the search: system calls for a thread, whose instructions stand in the row of the architecture; names of functions
-that start threads, where functions are looked up by name; files that the program loads itself.  A statically linked
+that start threads, where functions are looked up by name; files that the program loads itself; calls that share out
+sections.  A statically linked
 program imports nothing, and without symbols nothing in it is called pthread_create.
 """
 
@@ -30,6 +31,11 @@ _LOADS = {"dlopen": 0, "dlmopen": 1}  # which argument names the file
 _MAX_NAME_BYTES = 4096
 _TEXT_WITHIN = 32  # bytes before a call in which it is handed a text
 
+# What a thread's share is of says the place in source that it asks for: LLVM's ident_t, kmp.h.
+_SHARES = "kmpc_for_static_init"
+_FLAGS_AT = 4
+_OF_SECTIONS = 0x400  # KMP_IDENT_WORK_SECTIONS
+
 # Functions that start threads, as programs look them up by name.
 _STARTERS = (
     "pthread_create", "thrd_create", "clone", "GOMP_parallel", "__kmpc_fork_call", "dispatch_async", "dispatch_async_f",
@@ -55,6 +61,7 @@ def thread_signs(program: Program, names: dict[int, str], calls: Table, args: Ta
         looked_up=_looked_up(program) if not called or (called.intersection(_LOOK_UPS) and not starts) else frozenset(),
         loaded=_loaded(program, names, calls, args) if called.intersection(_LOADS) else frozenset(),
         weak=weak,
+        sections=_sections(program, names, args),
     )
 
 
@@ -147,6 +154,24 @@ def _bytes_at(program: Program, address: int, size: int, kind: SectionKind) -> b
             at = section.file_offset - program.elf.base + address - section.address
             return program.elf.data[at : at + min(section.end - address, size)].tobytes()
     return b""
+
+
+def _sections(program: Program, names: dict[int, str], args: Table) -> frozenset[int]:
+    """Calls by which threads of clang's OpenMP learn their share of sections, and not of a loop's rounds."""
+    shares = [address for address, name in names.items() if name.startswith(_SHARES)]
+    rows = args[among(args["callee"], shares) & (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)]
+    return frozenset(
+        ip
+        for ip, place in rows[["ip", "value"]].tolist()
+        for kind in SectionKind
+        if _word_at(program, place + _FLAGS_AT, kind) & _OF_SECTIONS
+    )
+
+
+def _word_at(program: Program, address: int, kind: SectionKind) -> int:
+    """Four bytes of the file as a number, 0 where a section of this kind has none there."""
+    raw = _bytes_at(program, address, 4, kind)
+    return int.from_bytes(raw, program.elf.arch.byteorder) if len(raw) == 4 else 0  # type: ignore[arg-type]
 
 
 def _weak(program: Program) -> frozenset[str]:

@@ -32,7 +32,8 @@ class ThreadSigns(msgspec.Struct, frozen=True):
     flags by which C libraries start a thread, and those by which they start a program (posix_spawn).  ``looked_up``
     are names of functions that start threads, as texts of a program that looks functions up by name.  ``loaded`` are
     the files that it loads itself (dlopen), UNKNOWN_NAME for a name that is made at run time.  ``weak`` are imports
-    that may be missing.
+    that may be missing.  ``sections`` are addresses of calls by which a thread learns which sections of a parallel
+    region are its.
     """
 
     clones: tuple[CloneCall, ...] = ()
@@ -42,6 +43,7 @@ class ThreadSigns(msgspec.Struct, frozen=True):
     looked_up: frozenset[str] = frozenset()
     loaded: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
+    sections: frozenset[int] = frozenset()
 
 
 def shares_memory(flags: int) -> bool:

@@ -26,14 +26,18 @@ _looping: Kept[Bools] = Kept()
 
 
 class LifeArms(msgspec.Struct, frozen=True):
-    """``places`` of an entry that tell a way of life, and of each the number of the way."""
+    """``places`` of an entry that tell a way of life, and of each the number of the way.
+
+    ``ends``: places at which a way ends, and another one may begin.
+    """
 
     places: Points
     arms: tuple[int, ...]
+    ends: Points | None = None
 
     def at(self, places: Points) -> list[int]:
         """The way on which each of these places is, -1 where it may be on several."""
-        shared = _share(places, self.places)
+        shared = share(places, self.places, self.ends)
         arms = np.array(self.arms, np.int64)
         many = max(self.arms) + 1
         on = np.stack([(shared & (arms == arm)).any(axis=1) for arm in range(many)], axis=1)
@@ -44,24 +48,30 @@ class LifeArms(msgspec.Struct, frozen=True):
 def life_arms(image: Image, function: int) -> LifeArms | None:
     """None where all threads of this entry may go the same way."""
     loops, calls = _loops(image, function), _calls(image, function)
-    heads = Points(*(np.concatenate([one, two]) for one, two in zip(_columns(loops), _columns(calls), strict=True)))
-    if not 1 < len(heads.order) <= MAX_PLACES:
-        return None
-    shared = _share(heads, heads)
+    heads = Points(*(np.concatenate([one, two]) for one, two in zip(columns(loops), columns(calls), strict=True)))
+    return arms_apart(heads) if 1 < len(heads.order) <= MAX_PLACES else None
+
+
+def arms_apart(places: Points, ends: Points | None = None) -> LifeArms | None:
+    """The ways that these places of one function are on, where no run comes to places on two; None where it is one."""
+    shared = share(places, places, ends)
     apart = ~shared.all(axis=1)  # what is on all ways tells none
-    chosen = Points(heads.order[apart], heads.mirror[apart], heads.ip[apart])
+    chosen = Points(places.order[apart], places.mirror[apart], places.ip[apart])
     arms = _components(shared[apart][:, apart])
-    return LifeArms(chosen, tuple(arms)) if max(arms, default=0) > 0 else None
+    return LifeArms(chosen, tuple(arms), ends) if max(arms, default=0) > 0 else None
 
 
-def _columns(one: Points) -> tuple[npt.NDArray[np.int64], ...]:
+def columns(one: Points) -> tuple[npt.NDArray[np.int64], ...]:
     return one.order, one.mirror, one.ip
 
 
-def _share(a: Points, b: Points) -> Bools:
-    """Which of these (rows) one run may come to besides the others (columns)."""
+def share(a: Points, b: Points, ends: Points | None) -> Bools:
+    """Which of these (rows) one run may come to besides the others (columns), with no end between them."""
     order, mirror = a.order[:, None] - b.order, a.mirror[:, None] - b.mirror
     result: Bools = order * mirror >= 0
+    if ends is not None:
+        before, behind = (one.behind(ends).astype(np.int64) for one in (a, b))
+        result &= before @ ends.behind(b).astype(np.int64) + ends.behind(a).astype(np.int64).T @ behind.T == 0
     return result
 
 

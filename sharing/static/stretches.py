@@ -9,7 +9,8 @@ A round of a loop that passes barriers several times has as many stretches: what
 with what lies behind the last.  A line that is used in two of them moves once a round, which is little beside what
 threads pay that wait for each other twice in it.  A single barrier in a loop parts nothing.
 
-Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.
+Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.  So
+has each section of a parallel region (``sectionarms``), which meets the others and not itself.
 
 A parallel region that only the main thread enters, by a call that returns when the region has ended, overlaps neither
 main's own code nor another such region.
@@ -27,13 +28,15 @@ import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors, in_loops, points
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points, longest
+from sharing.static.callees import functions_called
 from sharing.static.edges import Edges
 from sharing.static.executions import each_time, in_loop
 from sharing.static.lifearms import LifeArms, life_arms
 from sharing.static.meetingpoints import MeetingPoint, meeting_points
+from sharing.static.sectionarms import section_arms
 from sharing.static.starts import Root
 from sharing.static.waves import Pairs
 
@@ -64,7 +67,8 @@ class _Round(msgspec.Struct, frozen=True):
 class _Line(msgspec.Struct, frozen=True):
     """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there.
 
-    ``objects`` are numbers; those of ``rounds``, which follow, are below zero.
+    ``objects`` are numbers; those of ``rounds``, which follow, are below zero.  ``sections`` of the entry, where it has
+    any, part its stretches further.
     """
 
     root: int
@@ -73,9 +77,10 @@ class _Line(msgspec.Struct, frozen=True):
     arrivals: tuple[Points, ...]
     waits: tuple[Points, ...]
     rounds: tuple[_Round, ...] = ()
+    sections: LifeArms | None = None
 
     def passed(self, image: Image, rows: Table) -> list[Passed]:
-        """How far a thread is at each of these places of the entry."""
+        """How far a thread is at each of these places of the entry, and last in which section, if in one."""
         places = points(image, rows)
         columns = []
         for arrivals, waits in zip(self.arrivals, self.waits, strict=True):
@@ -87,7 +92,15 @@ class _Line(msgspec.Struct, frozen=True):
         if self.rounds:
             loops = _loops_around(image, rows)
             columns += [one.passed(places, loops) for one in self.rounds]
-        return list(zip(*columns, strict=True))
+        passed: list[Passed] = list(zip(*columns, strict=True))
+        if self.sections is None:
+            return passed
+        arms = self.sections.at(places)
+        return [(*one, (arm, 0)) if arm >= 0 else one for one, arm in zip(passed, arms, strict=True)]
+
+    def once(self, passed: Passed) -> bool:
+        """Is it a section, which one thread does?"""
+        return len(passed) > len(self.objects)
 
 
 def _on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:
@@ -102,11 +115,15 @@ def _on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:
 
 
 class _Ways(msgspec.Struct, frozen=True):
-    """An entry whose threads go one of several ways: how far they are on it is not looked at."""
+    """An entry whose threads go one of several ways: how far they are on it is not looked at.
+
+    ``once``: no two threads go the same one.
+    """
 
     root: int
     function: int
     arms: LifeArms
+    once: bool = False
 
     def passed(self, image: Image, rows: Table) -> list[Passed]:
         """The way that each of these places of the entry is on, nothing of what may be on several."""
@@ -140,6 +157,7 @@ class Stretches(msgspec.Struct, frozen=True):
             callees, masks = edges.callee[rows], self._masks(image, parts, edges.made(image, rows))
             for bit in parts.bits.values():
                 yield parts.line.function, callees[masks & np.uint64(1 << bit) != 0], bit
+                yield self.roots[bit].function, np.zeros(0, np.int64), bit
 
     def refined(self, image: Image, rows: Table, masks: Masks) -> Masks:
         """Masks of accesses by function, those in entries limited to the stretch that each is in."""
@@ -171,24 +189,28 @@ def find_stretches(
     mask, waves = known
     regions = _regions(roots, mask)
     parts: list[_Parts] = []
+    sections: set[int] = set()
     for line in _lines(image, knowledge, roots, regions, edges):
-        own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls)]
+        behind = () if line.sections is None else (image.behind.elsewhere,)
+        own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
         if not 1 <= len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
         bits = {p: line.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
         parts.append(_Parts(line, bits, sum(1 << bit for bit in bits.values())))
-        passed[line.root] = dict(zip(line.objects, found[0], strict=True))
+        sections.update(bit for p, bit in bits.items() if line.once(p))
+        passed[line.root] = dict(zip(line.objects, found[0], strict=False))
         for p in found[1:]:
             made.append(dataclasses.replace(roots[line.root], is_part=True))
             source.append(line.root)
-            passed.append(dict(zip(line.objects, p, strict=True)))
+            passed.append(dict(zip(line.objects, p, strict=False)))
     for ways in _lives(image, roots, edges, {one.line.root for one in parts}):
         found = [((arm, 0),) for arm in range(max(ways.arms.arms) + 1)]
         if not 1 < len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
         bits = {p: ways.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
         parts.append(_Parts(ways, bits, sum(1 << bit for bit in bits.values())))
+        sections.update(bits.values() if ways.once else ())
         for _ in found[1:]:
             made.append(dataclasses.replace(roots[ways.root], is_part=True))
             source.append(ways.root)
@@ -200,6 +222,7 @@ def find_stretches(
             alike = source[at] == source[other]
             kinds = source[at], source[other]
             together = root.many if alike else kinds not in waves and not _one_after_another(roots, regions, *kinds)
+            together &= at != other or at not in sections
             if together and not _parted(passed[at], passed[other]):
                 met |= 1 << other
         meets.append(met)
@@ -207,14 +230,35 @@ def find_stretches(
 
 
 def _lives(image: Image, roots: Sequence[Root], edges: Edges, parted: Container[int]) -> Iterator[_Ways]:
-    """Entries that several threads begin in and nothing calls, of which each thread goes one of several ways."""
-    called = distinct(edges.callee)
-    for at, root in enumerate(roots):
-        if not root.many or root.function < 0 or at in parted or root.function in called:
+    """Entries that several threads begin in and nothing calls, of which each thread goes one of several ways, or does
+    one of several sections at a time."""
+    for function, at in _entries(image, roots, edges).items():
+        if not roots[at].many or at in parted:
             continue
-        arms = life_arms(image, root.function)
+        sections = section_arms(image, function)
+        arms = sections if sections is not None else life_arms(image, function)
         if arms is not None:
-            yield _Ways(at, root.function, arms)
+            yield _Ways(at, function, arms, once=sections is not None)
+
+
+def _entries(image: Image, roots: Sequence[Root], edges: Edges) -> dict[int, int]:
+    """By function that a root alone runs the root: its entry, or the one function that the entry does nothing but call.
+
+    Without optimisation clang makes two functions of a parallel region, the second for debuggers.
+    """
+    callee, times = np.unique(edges.callee, return_counts=True)
+    calls, once = functions_called(image), set(callee[times == 1].tolist())
+    called, found = set(callee.tolist()), dict[int, int]()
+    made = np.bincount(image.calls["function"] + 1, minlength=len(image.functions) + 1)
+    for at, root in enumerate(roots):
+        if root.function < 0 or root.function in called:
+            continue
+        found[root.function] = at
+        if made[root.function + 1] == 1:
+            inner = int(calls[image.calls["function"] == root.function][0])
+            if inner in once and not (image.sites["function"] == root.function).any():
+                found[inner] = found.pop(root.function)
+    return found
 
 
 def _parted(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> bool:
@@ -248,8 +292,7 @@ def _lines(
 ) -> Iterator[_Line]:
     """Entries of threads that pass barriers, where all calls at each of these are in such entries."""
     objects = meeting_points(image, knowledge, roots)
-    called = distinct(edges.callee)
-    entry = {r.function: at for at, r in enumerate(roots) if r.function >= 0 and r.function not in called}
+    entry = _entries(image, roots, edges)
     passed: dict[int, list[int]] = defaultdict(list)
     again: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(objects):
@@ -274,7 +317,8 @@ def _lines(
             continue
         arrivals = tuple(points(image, arrives) for arrives, _ in here)
         waits = tuple(points(image, waiting) for _, waiting in here)
-        yield _Line(entry[row], row, (*numbers, *rounds), arrivals, waits, tuple(rounds.values()))
+        told = tuple(rounds.values())
+        yield _Line(entry[row], row, (*numbers, *rounds), arrivals, waits, told, section_arms(image, row))
 
 
 def _rounds(

@@ -194,10 +194,16 @@ def races(actor: Actor, ctx: Context) -> bool:
     return plain and ctx.confidence is Confidence.STATIC and ctx.concurrent(mask, mask)
 
 
+def overlapping(mask: int, a: Actor, b: Actor, ctx: Context) -> int:
+    """The mask, 0 where none of these threads runs while another one uses either: as who makes an object, enters a
+    parallel region and waits."""
+    return mask if ctx.concurrent(mask, a.mask() | b.mask()) else 0
+
+
 def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     """Severity steps to take off: none where different threads certainly use the two, or both are shared data."""
     writing, other = a.mask(writers=True), b.mask(writers=True)
-    if not writing & b.mask() or (other and not writing & other):
+    if not overlapping(writing & b.mask(), a, b, ctx) or (other and not overlapping(writing & other, a, b, ctx)):
         return 0
     shared = by_threads(a, ctx) + by_threads(b, ctx, reading=reading)
     if shared == 2:
@@ -249,7 +255,11 @@ def _is_write(access: Access) -> bool:
 
 
 def _beside(access: Access, near: Sequence[Access]) -> float:
-    """Share of an access's weight that one of the others of its function is near, on one way through it."""
+    """Share of an access's weight that one of the others of its function is near, on one way through it.
+
+    What other threads do, or the same ones when they are further, is not: sections of a region, what a barrier parts.
+    """
+    near = [other for other in near if not access.mask or not other.mask or access.mask & other.mask]
     if not near or not access.spots or not all(other.spots for other in near):
         return float(bool(near))
     # What is done before threads start, or after they ended, is beside nothing that they do.

@@ -40,6 +40,7 @@ from sharing.rules.line.base import (
     evidence_of,
     grade,
     meets,
+    overlapping,
     pair_score,
     races,
     span_text,
@@ -194,7 +195,7 @@ def _grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
         severity = severity.lowered(
             numbers.LESS
         )  # each side reads the other's data as well: a part of it is true sharing
-    different = not a.mask(writers=True) & b.mask(writers=True)
+    different = not overlapping(a.mask(writers=True) & b.mask(writers=True), a, b, ctx)
     if not different and not _ends(a, b):
         # At other times or on the other arm of a branch, whoever writes the one writes the other as well.
         same = movers(a) == movers(b)
