@@ -16,6 +16,7 @@ from sharing.knowledge import read_table
 class ThreadClass(msgspec.Struct, frozen=True):
     """One class: whatever derives from it has its function at this ``slot`` run on a thread.
 
+    ``is_thread``: one object is one thread at a time; else threads of a pool run parts of what it stands for.
     ``source`` says who knows.
     """
 
@@ -23,6 +24,7 @@ class ThreadClass(msgspec.Struct, frozen=True):
     typeinfo: str
     slot: int
     source: str
+    is_thread: bool = False
 
 
 @functools.cache

@@ -28,6 +28,7 @@ from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
+from sharing.static.oncemade import made_once
 from sharing.static.startarms import apart
 
 LAST_ARGUMENT = 5  # argument that is handed over in a register
@@ -106,7 +107,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         start(row, *_caller_of(image, call), several=several)
     entries, tasks = _by_name(image, knowledge, set(found))
     for row in entries:
-        found.setdefault(row, []).append(True)
+        found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
         places[row] = [0]
     creators = [name for name in sorted(image.imports - idle_imports(image)) if knowledge.starts_thread(name)]
     return _roots(image, found, waited, tasks, places), creators
@@ -176,7 +177,8 @@ def _by_name(image: Image, knowledge: Knowledge, found: set[int]) -> tuple[list[
     """Entries that no call shows, by their names or classes, beside those ``found``; and those that are tasks."""
     named, tasks = _named_entries(image, knowledge, found)
     methods = _methods(image, {*found, *named, *tasks})
-    return [*(at for at in dict.fromkeys((*named, *tasks)) if at not in found), *methods], set(tasks)
+    others = [at for at in (*named, *tasks) if at not in found]
+    return list(dict.fromkeys((*others, *methods))), set(tasks)
 
 
 def _given_entries(image: Image, known: set[int], looped: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, bool]]:
@@ -214,6 +216,12 @@ def _takes_objects(knowledge: Knowledge, name: str) -> bool:
     """Does a function of this name start a thread with an object, wherever that stands?"""
     row = knowledge.thread_start(name) if name.startswith("_Z") else None
     return row is not None and row.entry_argument is None
+
+
+def _made_once(image: Image, knowledge: Knowledge, row: int, often: npt.NDArray[np.bool_]) -> bool:
+    """As of ``oncemade``."""
+    starters = [at for at, name in image.callee_names.items() if _takes_objects(knowledge, name)]
+    return made_once(image, row, often, among(image.calls["callee"], starters))
 
 
 def _caller_of(image: Image, call: int) -> tuple[int, int]:

@@ -1,0 +1,77 @@
+"""Threads that are one run of one object: whether the program makes and starts it only once.
+
+Owns the way back from a virtual function that a library runs on a thread to the code that makes an object of its class:
+whoever takes the address of the class's table of virtual functions makes one, as ``std::thread`` does of each callable
+that it is handed.  Which functions are such entries is ``starts``'s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.knowledge.threadclasses import thread_classes
+from sharing.model.arrays import among, distinct
+from sharing.model.image import AccessKind, FunctionFlag, Image
+from sharing.static.callees import function_at, functions_called
+from sharing.static.executions import in_loop
+
+Rows = npt.NDArray[np.int64]
+
+
+def made_once(image: Image, row: int, often: npt.NDArray[np.bool_], starting: npt.NDArray[np.bool_]) -> bool:
+    """Whether one thread alone runs this virtual function.
+
+    One function makes its object; it or a caller starts that outside of loops, and no more threads than it makes kinds
+    of objects: two threads of one kind may have its table from one instruction.  Of ``often``, as of
+    ``starts.created``, is none of them.  ``starting``: calls that start a thread with an object.
+    """
+    here = _takers(image, _tables_of(image, row), besides=row)
+    calls, called = image.calls, functions_called(image)
+    is_started, seen = False, set[int]()
+    while len(here) == 1 and int(here[0]) not in seen:
+        maker = int(here[0])
+        is_first = bool(image.functions["flags"][maker] & FunctionFlag.INIT)
+        if often[maker] and not is_first:
+            return False
+        starts = starting & (calls["function"] == maker)
+        if starts.any() and not is_started:
+            most = max(1, _kinds_made(image, maker))
+            if np.count_nonzero(starts) > most or in_loop(calls["loop_depth"][starts]).any():
+                return False
+            is_started = True
+        seen.add(maker)
+        here = distinct(calls["function"][called == maker].astype(np.int64))
+        if is_first or not len(here):  # main or a constructor of the program: nobody calls them here
+            return is_started
+    return False
+
+
+def _tables_of(image: Image, row: int) -> npt.NDArray[np.uint64]:
+    """Addresses of the tables of virtual functions in which this one stands where a library looks for it."""
+    runs = {(one.typeinfo, one.slot) for one in thread_classes() if one.is_thread}
+    begin = image.functions["address"][row]
+    slots = {one.slot for one in image.overrides if one.function == begin and (one.base, one.slot) in runs}
+    words = image.code_words["slot"][image.code_words["value"] == begin]
+    found = [words - np.uint64(slot * image.arch.pointer_size) for slot in sorted(slots)]
+    return np.concatenate(found) if found else np.zeros(0, np.uint64)
+
+
+def _takers(image: Image, tables: npt.NDArray[np.uint64], *, besides: int) -> Rows:
+    """Functions that take the address of one of these, but for those of the class: a destructor sets its own table."""
+    sites = image.sites
+    takes = (sites["kind"] == AccessKind.ADDRESS) & among(sites["target"], tables)
+    own = function_at(image, np.array([one.function for one in image.overrides], np.uint64))
+    rows = distinct(sites["function"][takes].astype(np.int64))
+    mine = image.functions["flags"][rows] & FunctionFlag.ADDRESS_TAKEN != 0
+    result: Rows = rows[~(mine & among(rows, own)) & (rows != besides)]
+    return result
+
+
+def _kinds_made(image: Image, function: int) -> int:
+    """How many kinds of objects that threads run this function takes the tables of."""
+    runs = {(one.typeinfo, one.slot) for one in thread_classes() if one.is_thread}
+    methods = [one.function for one in image.overrides if (one.base, one.slot) in runs]
+    rows = distinct(function_at(image, np.array(methods, np.uint64)))
+    makers = (_takers(image, _tables_of(image, row), besides=row) for row in rows[rows >= 0].tolist())
+    return sum(function in found.tolist() for found in makers)
