@@ -23,6 +23,7 @@ uint32_t readsOf(const Op &O) {
   case Transfer::Page:
   case Transfer::High:
   case Transfer::Load:
+  case Transfer::ScaleLoad:
     return 0;
   case Transfer::Lea:
     return bit(O.Mem[0].Base) | bit(O.Mem[0].Index);

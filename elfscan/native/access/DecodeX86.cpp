@@ -244,9 +244,10 @@ void X86Decoder::arithmetic(const cs_x86 &X, X86Class C, Op &Out) {
     return;
   case X86Class::Multiply:
     if (X.op_count == 3 && X.operands[2].type == X86_OP_IMM) {
-      Out.Src = Src.Number == NoReg ? OtherReg : Src.Number;
+      bool IsLoad = Right->type == X86_OP_MEM;
+      Out.Src = Src.Number == NoReg && !IsLoad ? OtherReg : Src.Number;
       Out.Imm = X.operands[2].imm;
-      result(Out, Dst, Transfer::Scale);
+      result(Out, Dst, IsLoad ? Transfer::ScaleLoad : Transfer::Scale);
     }
     return;
   case X86Class::Xor:

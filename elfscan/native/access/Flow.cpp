@@ -41,6 +41,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Returned = Returns::Nothing;
   OneResult = Value();
   HasResult = false;
+  OneGiven = Value();
   MadeHere = NewObject::Unseen;
   Out = &Tables;
   G.build(P, Ops, What.Begin, What.End, int8_t(std::countr_zero(C.Result)),
@@ -101,7 +102,8 @@ void FunctionFlow::enter(Entry &To) {
   To.Slots.clear();
   if (Current.IsEntry)
     for (size_t I = 0; I < C.Arguments.size(); ++I)
-      To.Regs[C.Arguments[I]] = Value::param(uint8_t(I));
+      To.Regs[C.Arguments[I]] = I == 1 && Second ? Value::number(*Second, 0)
+                                                 : Value::param(uint8_t(I));
 }
 
 void FunctionFlow::solve(std::span<const Op> Ops) {
@@ -438,8 +440,9 @@ bool FunctionFlow::exposesSpills() const {
 /// another variable, as all are without optimisation, and of a record that has
 /// it as a member callees seldom change that.
 static bool isOwnCopy(const Slot &S, int64_t Exposed) {
-  return S.Offset > Exposed && S.Content.Kind == ValueKind::Param &&
-         S.Content.isExact();
+  bool IsArgument = S.Content.Kind == ValueKind::Param && S.Content.isExact();
+  bool IsNarrow = S.Size < 8 && S.Content.IsGiven;
+  return S.Offset > Exposed && (IsArgument || IsNarrow);
 }
 
 void FunctionFlow::clobberForCall(const Op &O) {
@@ -465,6 +468,8 @@ void FunctionFlow::clobberForCall(const Op &O) {
       forget(V.Base, Size); // what a thread is handed changes from now on
   }
   forgetVectors();
+  uint32_t Origin = uint32_t(&O - Code.data()) + 1;
+  Value Given = IsSpecial ? givenBy(To, Origin) : Value();
   for (uint32_t Left = C.CallerSaved; Left; Left &= Left - 1) {
     unsigned R = std::countr_zero(Left);
     if (R >= C.Registers)
@@ -473,17 +478,10 @@ void FunctionFlow::clobberForCall(const Op &O) {
       Now.Regs[R] = Value();
     Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }
-  if (IsSpecial && Known && Known->isOwn(To.Base))
-    Now.Regs[std::countr_zero(C.Result)].IsOwn = true;
-  if (Value Same = IsSpecial ? resultOf(To) : Value();
-      Same.Kind != ValueKind::Unknown) {
-    bool IsWord = Same.Kind == ValueKind::Pointee;
-    Same.Origin = IsWord ? uint32_t(&O - Code.data()) + 1 : 0;
-    Now.Regs[std::countr_zero(C.Result)] = Same;
-  }
+  if (IsSpecial)
+    noteResult(To, Given, Origin);
   if (IsSpecial && makesObject(To)) {
-    Now.Regs[std::countr_zero(C.Result)] =
-        Value::pointee(O.Ip, uint32_t(&O - Code.data()) + 1);
+    Now.Regs[std::countr_zero(C.Result)] = Value::pointee(O.Ip, Origin);
     if (!Known || !Known->isNew(uint64_t(To.Base)))
       return; // an allocator writes to nothing that its caller keeps
   }

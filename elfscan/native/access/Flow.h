@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <optional>
 #include <ranges>
 #include <utility>
 #include <vector>
@@ -51,6 +52,18 @@ struct Piece {
   bool IsEntry; ///< begins where callers enter
 };
 
+/// What a function returns, told by what it is handed: an argument, or the word
+/// so many bytes behind it, some bytes on, or an element there at the index
+/// that its second argument is.
+struct FromArgument {
+  int64_t Word = 0;    ///< bytes from the argument to the word
+  int64_t Base = 0;    ///< bytes from there
+  uint32_t Stride = 0; ///< of an element; 0: none
+  uint8_t Arg = 0;
+  bool IsLoaded = false; ///< what the word has; else the argument itself
+  bool operator==(const FromArgument &) const = default;
+};
+
 /// Functions that are known by what they return.
 struct KnownResults {
   std::vector<uint64_t> Own; ///< what is the running thread's; sorted
@@ -59,6 +72,8 @@ struct KnownResults {
   std::vector<std::pair<uint64_t, Value>> Same;
   /// Functions that return what an allocator made for them; sorted.
   std::vector<uint64_t> New;
+  /// Functions with what each makes of its arguments, sorted.
+  std::vector<std::pair<uint64_t, FromArgument>> Given;
 
   bool isNew(uint64_t Function) const {
     return std::ranges::binary_search(New, Function);
@@ -71,6 +86,11 @@ struct KnownResults {
     auto It = std::ranges::lower_bound(Same, Function, {},
                                        &std::pair<uint64_t, Value>::first);
     return It != Same.end() && It->first == Function ? It->second : Value();
+  }
+  const FromArgument *givenFrom(uint64_t Function) const {
+    auto It = std::ranges::lower_bound(
+        Given, Function, {}, &std::pair<uint64_t, FromArgument>::first);
+    return It != Given.end() && It->first == Function ? &It->second : nullptr;
   }
 };
 
@@ -107,6 +127,11 @@ public:
   /// After run: what the function returns, whichever way it went, as of
   /// KnownResults::Same.
   Value returnsSame() const { return OneResult; }
+  /// From now on functions are handed this number as second argument.
+  void assumeSecond(std::optional<int64_t> Number) { Second = Number; }
+  /// After run: what it returns of what it is handed, whichever way it went.
+  /// An index is not proved to be the second argument.
+  std::optional<FromArgument> returnsGiven() const;
   /// After run: does the function return a new object each time, or nothing?
   bool returnsNew() const { return MadeHere == NewObject::Always; }
   /// Of which functions that is known.
@@ -115,6 +140,7 @@ public:
     Special.add(Of.Own);
     Special.add(Of.Same | std::views::keys);
     Special.add(Of.New);
+    Special.add(Of.Given | std::views::keys);
   }
 
 private:
@@ -153,6 +179,7 @@ private:
   std::vector<Exposure> Exposed;
   std::vector<int64_t> Spilled; ///< stack offsets that ever held a value
   bool Emitting = false;
+  std::optional<int64_t> Second; ///< argument, where a number is assumed
   const KnownResults *Known = nullptr;
   FunctionFilter
       Special; ///< of which a call does more than the convention says
@@ -160,6 +187,7 @@ private:
   Returns Returned = Returns::Nothing; ///< by all returns that were walked
   Value OneResult;                     ///< what all of them return
   bool HasResult = false;              ///< one way out was seen
+  Value OneGiven; ///< the same of what is made of arguments
   enum class NewObject : uint8_t { Unseen, Always, Other };
   NewObject MadeHere = NewObject::Unseen; ///< by all returns that were walked
 
@@ -237,10 +265,14 @@ private:
   void clobberForCall(const Op &O);
   void returned();
   void returnsFrom(const Op &O, uint32_t Index);
+  void returnsMade(const Value &Result);
   void returnsOnly(const Value &Result);
   bool makesObject(const Value &To) const;
   void returnsObject(bool IsNew);
   Value resultOf(const Value &To) const;
+  Value madeOf(const FromArgument &From, uint32_t Origin);
+  Value givenBy(const Value &To, uint32_t Origin);
+  void noteResult(const Value &To, const Value &Given, uint32_t Origin);
   void expose(const Value &V, int64_t Size);
   bool exposesSpills() const;
 

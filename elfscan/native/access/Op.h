@@ -49,6 +49,7 @@ enum class Transfer : uint8_t {
   Product,   ///< Dst = Src * Factor, plus Src2 where given
   Load,      ///< Dst = the content of Mem[0]
   AddLoad,   ///< Dst = Src + the content of Mem[0]
+  ScaleLoad, ///< Dst = the content of Mem[0] * Imm
   Select,    ///< Dst = Src, or Src2 (or, without it, the content of Mem[0])
   Insert,    ///< Dst = Dst with 16 bits at Shift replaced by Imm (movk)
   Align,     ///< Dst = Src & Imm, which moves an address down if Imm < 0

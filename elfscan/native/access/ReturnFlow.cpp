@@ -19,6 +19,7 @@ void FunctionFlow::returned() {
                 Result.isExact() && P.inData(Result.Base);
   bool IsWord = Result.isOfThread() && Result.isExact() &&
                 !(Result.Base & HeldOffsetMask);
+  returnsMade(Result);
   returnsOnly(IsData   ? Value::address(Result.Base, 0)
               : IsWord ? Result
                        : Value());
@@ -49,9 +50,11 @@ void FunctionFlow::returnsFrom(const Op &O, uint32_t Index) {
   if (O.Next == Flow::IndirectJump) {
     if (G.isSwitch(Index))
       return;
+    returnsMade(Value());
     returnsOnly(resultOf(target(O)));
     returnsObject(makesObject(target(O)));
   } else if (O.Next != Flow::Stop && !IsInside) {
+    returnsMade(givenBy(Value::address(O.Imm, 0), Index + 1));
     returnsOnly(resultOf(Value::address(O.Imm, 0)));
     returnsObject(makesObject(Value::address(O.Imm, 0)));
   }
@@ -70,6 +73,84 @@ bool FunctionFlow::callsDescriptor(const Op &O) const {
   const Value &At = Now.Regs[std::countr_zero(C.Result)];
   return O.Next == Flow::IndirectCall && At.isNumber() && At.IsAddress &&
          At.isExact() && P.slot(At.Base) == Descriptor;
+}
+
+/// The same of \p Result that may be made of arguments; asked first.
+void FunctionFlow::returnsMade(const Value &Result) {
+  OneGiven = !HasResult || OneGiven.same(Result) ? Result : Value();
+}
+
+std::optional<FromArgument> FunctionFlow::returnsGiven() const {
+  const Value &Result = OneGiven;
+  FromArgument Found;
+  Found.Stride = Result.Stride;
+  if (Result.Stride == 1)
+    return {};
+  if (Result.Kind == ValueKind::Param) {
+    Found.Arg = Result.Arg;
+    Found.Base = Result.Base;
+  } else if (auto Of = Result.wordOfArgument(Current.Row)) {
+    Found.Arg = Of->first;
+    Found.Word = Of->second;
+    Found.IsLoaded = true;
+    Found.Base = Result.Base & HeldOffsetMask;
+  } else {
+    return {};
+  }
+  if (Found.Stride && (Found.Arg || C.Arguments.size() < 2))
+    return {};
+  return Found;
+}
+
+/// What a call of \p To, which is about to be made, returns of what it is
+/// handed; nothing: not known.
+Value FunctionFlow::givenBy(const Value &To, uint32_t Origin) {
+  const FromArgument *From = Known && To.isNumber() && To.isExact()
+                                 ? Known->givenFrom(uint64_t(To.Base))
+                                 : nullptr;
+  if (!From)
+    return Value();
+  Value V = madeOf(*From, Origin);
+  // An argument that is in the register of results already: the function may be
+  // one that returns nothing, and leaves it alone.
+  V.IsStale = !From->IsLoaded && !From->Base && !From->Stride &&
+              C.Result & bit(C.Arguments[From->Arg]);
+  return V;
+}
+
+/// Puts what a call of \p To is known to return where it returns it; \p Given
+/// as of givenBy.
+void FunctionFlow::noteResult(const Value &To, const Value &Given,
+                              uint32_t Origin) {
+  Value &Result = Now.Regs[std::countr_zero(C.Result)];
+  if (Known && Known->isOwn(To.Base))
+    Result.IsOwn = true;
+  if (Value Same = resultOf(To); Same.Kind != ValueKind::Unknown) {
+    Same.Origin = Same.Kind == ValueKind::Pointee ? Origin : 0;
+    Result = Same;
+  }
+  if (!Given.isNothing())
+    Result = Given;
+}
+
+Value FunctionFlow::madeOf(const FromArgument &From, uint32_t Origin) {
+  Value V = Now.Regs[C.Arguments[From.Arg]];
+  if (V.IsStale || V.Choice)
+    return Value();
+  if (From.IsLoaded) {
+    Op Load;
+    Load.Mem[0].Size = 8;
+    V = loaded(Load, {add(V, Value::number(From.Word, 0)), false}, Origin);
+    if (V.isOpaque() && !V.Origin)
+      V.Origin = Origin;
+  }
+  if (From.Base)
+    V = add(V, Value::number(From.Base, 0));
+  if (From.Stride) {
+    const Value &Index = Now.Regs[C.Arguments[1]];
+    V = add(V, Index.IsStale ? Value() : scale(Index, From.Stride));
+  }
+  return V;
 }
 
 /// What a call of \p To always returns; unknown: not the same.

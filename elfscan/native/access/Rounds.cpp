@@ -258,7 +258,8 @@ Rounds::Value Rounds::result(uint32_t B, uint32_t At, unsigned Depth) {
   case Transfer::Part:
   case Transfer::ShiftDown:
     return {Kind::Quotient};
-  case Transfer::Scale: {
+  case Transfer::Scale:
+  case Transfer::ScaleLoad: {
     Value Of = trace(B, O.Src, At, Depth);
     if ((Of.Is == Kind::Quotient || Of.Is == Kind::Multiple) && O.Imm > 1)
       return {Kind::Multiple, uint64_t(O.Imm) * std::max<uint64_t>(Of.N, 1)};

@@ -32,6 +32,11 @@ constexpr uint64_t KeepingBytes = 192;
 constexpr uint64_t OneResultBytes = 512;
 /// Of one that returns what such a function does.
 constexpr uint64_t WrapperBytes = 64;
+/// Of one that returns what it is handed, or an element of that.
+constexpr uint64_t GivenBytes = 64;
+/// Such functions that call each other, as compilers leave them where they do
+/// not optimise: what a smart pointer leads to is asked of six.
+constexpr unsigned GivenCalls = 6;
 
 /// The end of a function of Go: a call that makes the stack larger, arguments
 /// loaded again, and \p O, a jump to the beginning.  That is none of the
@@ -84,6 +89,12 @@ public:
   bool returnsOwn() const { return !Ops.empty() && Engine.returnsOwn(); }
   Value returnsSame() const {
     return Ops.empty() ? Value() : Engine.returnsSame();
+  }
+  void assumeSecond(std::optional<int64_t> Number) {
+    Engine.assumeSecond(Number);
+  }
+  std::optional<FromArgument> returnsGiven() const {
+    return Ops.empty() ? std::nullopt : Engine.returnsGiven();
   }
   bool returnsNew() const { return !Ops.empty() && Engine.returnsNew(); }
   void useResults(const KnownResults &Of) { Engine.useResults(Of); }
@@ -157,6 +168,7 @@ public:
     std::ranges::sort(Found.Own);
     std::ranges::sort(Found.New);
     lookThrough();
+    lookAtGiven();
     return std::move(Found);
   }
 
@@ -233,6 +245,75 @@ private:
     }
     std::ranges::sort(Found.Same, {}, &std::pair<uint64_t, Value>::first);
     std::ranges::sort(Found.New);
+  }
+
+  /// A function that may return what another one does, and those that it calls.
+  struct Caller {
+    const Function *Which;
+    std::vector<uint64_t> Callees;
+  };
+
+  /// Functions that return something of what they are handed: those that call
+  /// none, and then those that call one that was found in the round before.
+  void lookAtGiven() {
+    std::vector<Caller> Left;
+    for (const Function &F : P.Functions)
+      if (F.End - F.Begin <= GivenBytes &&
+          !(F.Flags & (StubFunction | GoFunction)) && !isSame(Found, F.Begin) &&
+          !Found.isNew(F.Begin))
+        Left.push_back({&F, {}});
+    for (unsigned Round = 0; Round < GivenCalls && !Left.empty(); ++Round) {
+      const KnownResults Before = Found;
+      W.useResults(Before);
+      std::vector<Caller> Others;
+      for (Caller &Of : Left) {
+        if (Round && !std::ranges::any_of(Of.Callees, [&](uint64_t Callee) {
+              return Before.givenFrom(Callee);
+            })) {
+          Others.push_back(std::move(Of));
+          continue;
+        }
+        if (auto Given = given(*Of.Which))
+          Found.Given.emplace_back(Of.Which->Begin, *Given);
+        else if (Round)
+          Others.push_back(std::move(Of));
+        else if (!Unused.Calls.empty())
+          Others.push_back(callerOf(*Of.Which));
+      }
+      if (Found.Given.size() == Before.Given.size())
+        break;
+      std::ranges::sort(Found.Given, {},
+                        &std::pair<uint64_t, FromArgument>::first);
+      Left = std::move(Others);
+    }
+  }
+
+  /// What \p F returns of what it is handed.  That an index is its second
+  /// argument is tried out with numbers.
+  std::optional<FromArgument> given(const Function &F) {
+    scan(F);
+    auto Found = W.returnsGiven();
+    if (!Found || !Found->Stride)
+      return Found;
+    for (int64_t Number : {0, 3}) {
+      W.assumeSecond(Number);
+      scan(F);
+      W.assumeSecond({});
+      FromArgument Wanted = *Found;
+      Wanted.Base += Number * Found->Stride;
+      Wanted.Stride = 0;
+      if (W.returnsGiven() != Wanted)
+        return {};
+    }
+    return Found;
+  }
+
+  /// \p F, which was scanned last.
+  Caller callerOf(const Function &F) const {
+    Caller Of{&F, {}};
+    for (const CallRow &Call : Unused.Calls)
+      Of.Callees.push_back(Call.Callee);
+    return Of;
   }
 
   void scan(const Function &F) {

@@ -304,6 +304,12 @@ Value FunctionFlow::computed(const Op &O, uint32_t Origin, const Effective *E) {
     return loaded(O, *E, Origin);
   case Transfer::AddLoad:
     return add(reg(O, O.Src), loaded(O, *E, Origin));
+  case Transfer::ScaleLoad: {
+    Value V = loaded(O, *E, Origin);
+    if (V.isOpaque() && !V.Origin)
+      V.Origin = Origin;
+    return scale(V, O.Imm);
+  }
   case Transfer::Select: {
     Value A = reg(O, O.Src);
     Value B = O.Src2 == NoReg ? loaded(O, *E, Origin) : reg(O, O.Src2);

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace linemate {
 
@@ -201,6 +202,20 @@ struct Value {
         (Base & ~HeldOffsetMask) != held(threadHolder(0), 0).Base)
       return {};
     return (Base & HeldOffsetMask) - FrameBytes;
+  }
+  /// The argument of the function \p Row, and how many bytes behind it the word
+  /// is, that the value is counted from, where it is one of those.
+  std::optional<std::pair<uint8_t, int64_t>> wordOfArgument(int32_t Row) const {
+    uint64_t Holder = uint64_t(Base & ~HeldBit) >> HeldOffsetBits;
+    if (Kind != ValueKind::Pointee || !(Holder & WordBit))
+      return {};
+    uint64_t Word = Holder & WholeArgument;
+    uint8_t Arg = uint8_t(Holder >> WordNumberBits) & OwnFrame;
+    uint64_t Of = (Holder & ~WordBit) >> (WordNumberBits + WordArgBits);
+    if (Row < 0 || Of != uint64_t(Row) || Arg == OwnFrame ||
+        Word == WholeArgument)
+      return {};
+    return std::pair(Arg, int64_t(Word) * 8);
   }
   /// Behind a word of the thread's storage, or in that.
   bool isOfThread() const {
