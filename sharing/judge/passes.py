@@ -33,6 +33,7 @@ from sharing.static.rarecode import with_rarity
 from sharing.static.recover import recover
 from sharing.static.roots import LookElsewhere
 from sharing.static.runtimecode import without_runtime
+from sharing.static.slotcalls import with_slot_calls
 from sharing.static.spinlocks import SpinLocks, spin_locks
 from sharing.static.startcalls import with_start_calls
 from sharing.static.startloops import with_rare_starts
@@ -112,7 +113,8 @@ def run_passes(
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_start_calls(with_start_objects(without_tls(image)), knowledge, demangle)
+    image = with_slot_calls(without_tls(image), knowledge)
+    image = with_start_calls(with_start_objects(image), knowledge, demangle)
     image = with_start_words(image, knowledge)
     image = with_start_records(image, knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))

@@ -146,7 +146,7 @@ def _calls(edges: Edges, factor: Floats) -> perthread.Calls:
 
 
 def _calls_through_pointers(image: Image, kept: KeptFunctions, dispatched: Bools) -> perthread.PointerCalls:
-    rows = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    rows, _ = kept.unresolved()
     often = perthread.times(rows["loop_depth"], rows["rarity"])
     made = np.bincount(rows["function"], often, len(image.functions)).astype(np.float64)
     return perthread.PointerCalls(made, partial(pointer_targets, kept), dispatched, handed_over(image))

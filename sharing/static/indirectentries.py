@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import among
 from sharing.model.image import Image
 from sharing.static.callees import Argument
+from sharing.static.executions import in_loop
 
 MAX_ARGUMENTS = 6  # as many as are passed in registers anywhere
 
@@ -33,6 +35,10 @@ def handed_on(image: Image, starter: int, callees: npt.NDArray[Any]) -> set[Argu
 
 def calls_pointers(image: Image) -> npt.NDArray[np.bool_]:
     """Functions that call through a pointer: of a thread's entry, perhaps what the starter was handed."""
-    callers = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    calls = image.calls
+    through = (calls["callee"] == 0) & (calls["function"] >= 0)
+    if image.origins:  # of calls in loops source knows whom they call, where anything is known of them
+        through &= ~in_loop(calls["loop_depth"]) | ~among(calls["ip"], calls["ip"][calls["callee"] != 0])
+    callers = calls["function"][through]
     result: npt.NDArray[np.bool_] = np.bincount(callers, minlength=len(image.functions)) > 0
     return result

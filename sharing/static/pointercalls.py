@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.model.arrays import among, union
-from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SlotKind, Table
+from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at
 from sharing.static.executions import each_time, in_loop, times
@@ -90,6 +90,15 @@ class KeptFunctions:
             chosen = chosen[~self._sequential(chosen)]
         return chosen, _slots(chosen["slot"], chosen["where"], chosen["function"])
 
+    def unresolved(self) -> tuple[Table, Ints]:
+        """The same without those beside which calls of what is kept there stand (``slotcalls``)."""
+        calls, slots = self.calls()
+        if not self._image.origins:
+            return calls, slots
+        every = self._image.calls
+        alone = ~among(calls["ip"], every["ip"][every["callee"] != 0])
+        return calls[alone], slots[alone]
+
     def at(self, slots: Iterable[int]) -> dict[int, set[int]]:
         """Rows of the functions that are kept at each of these slots; none where nothing is known to be."""
         image, wanted = self._image, np.array(sorted(set(slots)), np.int64)
@@ -147,12 +156,13 @@ class KeptFunctions:
         return np.append(row[alone], of_source), np.append(behind[alone], places_there)
 
     def _of_source(self) -> tuple[Ints, Ints]:
-        """The same by what source says of the functions themselves."""
-        kept = self._image.kept[(self._image.kept["slot"] == SlotKind.RECORD) & (self._image.kept["value"] != 0)]
-        row = function_at(self._image, kept["value"])
-        flags = self._image.functions["flags"][row] if len(row) else np.zeros(0, np.int64)
-        chosen = (row >= 0) & (flags & FunctionFlag.VIRTUAL != 0)
-        return row[chosen], kept["where"][chosen].astype(np.int64)
+        """The same by what source says: of virtual functions, and of all that members of records are known to keep."""
+        if not self._image.origins:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        found = self.at(self._kept[self._image.kept["slot"] == SlotKind.RECORD].tolist())
+        pairs = [(row, place_of(slot)) for slot, rows in sorted(found.items()) for row in sorted(rows)]
+        row, place = np.array(pairs, np.int64).reshape(-1, 2).T
+        return row, place
 
     def own_first(self, rows: Iterable[int]) -> Ints:
         """The program's own of these functions, or all where it has none there."""
@@ -243,7 +253,7 @@ def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_]) -> Po
     Where a program's own functions are kept at a slot, those of libraries are left out: objects of all kinds have
     functions there, and a program's loops run what the program has made.
     """
-    calls, slots = kept.calls()
+    calls, slots = kept.unresolved()
     inside = in_loop(calls["loop_depth"])
     chosen = functions[calls["function"]] & (inside | (each_time(calls["rarity"]) & (slots > 0)))
     calls, slots, inside = calls[chosen], slots[chosen], inside[chosen]
