@@ -25,7 +25,8 @@ class AuditOptions:
     ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
     ``guards`` are pairs that must not share a line, whatever the rules say of them.  ``spread``: members of an archive
     are audited by several processes where that pays.  ``every_pair``: each pair of a line that has a finding is one of
-    its own, by which two revisions are compared; ``heat``: what is hot in both.
+    its own, by which two revisions are compared; ``heat``: what is hot in both.  ``newcomers`` are what came to lines
+    since the one before, by identity and declared name: their own edits come first.
     """
 
     binary: str
@@ -47,6 +48,7 @@ class AuditOptions:
     # A ``ComparedHeat``: what is learnt on the way is no input, and is not handed to the processes of a folder, which
     # read the types that stand here.
     heat: Any = field(default=None, repr=False, compare=False)
+    newcomers: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +96,4 @@ class CheckOptions:
     edits: bool = True
     every_pair: bool = False
     heat: ComparedHeat | None = None
+    newcomers: frozenset[tuple[str, str]] = frozenset()

@@ -269,7 +269,7 @@ def _block(number: int, row: Row, width: int, sure: str, told: str, fix: str) ->
             yield [(" " * (LEAD + len(INDENT) + 5), ""), (line, "bold")]
         if remedy.edits:
             # In one line, however long: it is there to be copied.
-            yield [(" " * (LEAD + len(INDENT) + 1), ""), (f"as a diff: {visible(fix)}", "green")]
+            yield [(" " * (LEAD + len(INDENT) + 1), ""), (f"{_with_others(finding)}as a diff: {visible(fix)}", "green")]
         elif more := len(finding.remedies) - 1:
             show = f"linemate show {finding.id}{told}"
             yield from _said("", f"and {count(more, 'more edit')} on this line: {show}", width)
@@ -284,6 +284,12 @@ def _block(number: int, row: Row, width: int, sure: str, told: str, fix: str) ->
     if row.others:
         yield from _said("also", ", ".join(other.id for other in row.others), width)
     yield from _pictures(finding)
+
+
+def _with_others(finding: Finding) -> str:
+    """How many edits more the diff has than the one that is shown: all of them hold together."""
+    more = sum(bool(remedy.edits) for remedy in finding.remedies) - 1
+    return f"and {count(more, 'more edit')} of this line, all " if more else ""
 
 
 def _said(word: str, text: str, width: int, style: str = "") -> Iterator[Line]:

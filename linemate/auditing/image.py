@@ -226,6 +226,7 @@ def judge_options(size: int, pair: int, options: AuditOptions | CheckOptions) ->
         edits=not isinstance(options, CheckOptions) or options.edits,
         every_pair=options.every_pair,
         heat=options.heat,
+        newcomers=options.newcomers,
     )
 
 

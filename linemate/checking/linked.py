@@ -55,6 +55,7 @@ def check_built(program: Program, options: CheckOptions) -> Report:
         assume_threads=options.assume_threads,
         every_pair=options.every_pair,
         heat=options.heat,
+        newcomers=options.newcomers,
     )
     code = _audited(_Asked(f"{wanted} {stamp(options.binary)}", wanted)).findings
     both = joined(report.findings, code, every_pair=options.every_pair)

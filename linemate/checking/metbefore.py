@@ -6,15 +6,11 @@ which of its members a finding names, while the same two still meet.
 
 from __future__ import annotations
 
-import re
-
 from reports.fingerprint import PAIR, fingerprint
+from sharing.basics.naming import as_declared
 from sharing.model.finding import Finding, Participant, Report, Severity, Verdict
 from sharing.rules import LINE_RULES
 
-# Names that C and C++ keep for their libraries: what such a member is a part of is one thing to the program.
-_LIBRARY = re.compile(r"\.(?:_[A-Z]|__).*$")
-_ELEMENT = re.compile(r"\[[0-9]+\]")
 ON_LINE_RULES = frozenset(rule.id for rule in LINE_RULES)
 _APART = frozenset({Verdict.FRAGILE, Verdict.ADJACENT_PAIR, Verdict.LOST_COLOCATION})  # the pair is on no common line
 
@@ -56,7 +52,7 @@ def _has_pair_of(now: Finding, was: Finding) -> bool:
 
 def thing(who: Participant) -> tuple[str, str]:
     """What the program declares: the variable or its member, all elements of an array as one."""
-    return who.identity, _ELEMENT.sub("[]", _LIBRARY.sub("", who.full_name))
+    return who.identity, as_declared(who.full_name)
 
 
 def _lay_there(was: Finding, now: Finding, who: Participant) -> bool:

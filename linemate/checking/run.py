@@ -19,7 +19,7 @@ from linemate import baseline, database
 from linemate.cachedir import bases_folder, facts_folder
 from linemate.checking import basefacts
 from linemate.checking.metbefore import met_before
-from linemate.checking.newcomers import with_newcomers
+from linemate.checking.newcomers import newcomers, with_newcomers
 from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Confidence, Report, Severity
@@ -229,11 +229,11 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         compared = baseline.only_new(report, known, what, least, every_pair=True)
         if compared.findings:
             # Mostly nothing is new, and then nobody has to know how to part what is not.
-            hidden = compared.hidden
-            parted = baseline.without_improved(_judge(dataclasses.replace(ours, min_severity=least))[0], before)
-            compared = baseline.only_new(parted, known, what, least, every_pair=True)
-            told = with_newcomers(compared.findings, before, least)
-            compared = msgspec.structs.replace(compared, findings=told, hidden=hidden)
+            came = newcomers(compared.findings, before, old)
+            parted = _judge(dataclasses.replace(ours, min_severity=least, newcomers=came))[0]
+            new = baseline.only_new(baseline.without_improved(parted, before), known, what, least, every_pair=True)
+            told = with_newcomers(new.findings, before, least)
+            compared = msgspec.structs.replace(new, findings=told, hidden=compared.hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)
     compared = _with_age(_with_notes(compared, (*moved, *base.notes)), options, program, old, built)

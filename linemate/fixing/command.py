@@ -6,7 +6,6 @@ with ``--verify`` only after it held.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import re
 import sys
@@ -21,6 +20,7 @@ from linemate.byid import with_id
 from linemate.commands import common
 from linemate.commands.check import FLAGS, WithFlags
 from linemate.commands.groups import DocumentOptions, ProjectOptions, grouped
+from linemate.fixing.earlier import of_earlier, reviewed
 from linemate.fixing.units import ReadOptions
 from linemate.output import check_output, progress, write_text
 from reports.escape import visible
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 EXIT_FAILED = 1
 _ABI = "changes the layout of a type or variable that others may be compiled against, files that were not analysed too"
-_SAMPLED = "sampled-"  # how ids of findings begin that only a profile has
-_DIGITS = re.compile(r"[0-9a-f]{10}(-[0-9]+)?")
-_SAME_SHOWN = 3
 _ID = re.compile(r"[a-z0-9-]+")  # or its beginning, or the digits at its end: a source has an ending, or a folder
 
 
@@ -203,6 +200,7 @@ def command(
         project=project,
         binary=trial.linked,
         assume_threads=units.assume_threads,
+        newcomers=reviewed(ids) if wanted.saved is None else frozenset(),
     )
     with progress("linemate: checking", quiet=document.quiet):
         program, report, findings = _check(options, ids, limit, wanted.saved)
@@ -278,33 +276,22 @@ def _check(
     report = check_built(program, options)
     every = (*report.findings, *_parted_by_others(program, report, options, ids))
     named: set[str] = set()
-    sampled: list[Finding] = []
+    earlier: list[Finding] = []
     for wanted in ids:
         meant = {finding.id for finding in with_id(every, wanted)}
         named |= meant
         if len(meant) > 1:
             raise LinemateError(f"{wanted} is the beginning of several findings: {', '.join(sorted(meant))}")
-        if not meant and (wanted.startswith(_SAMPLED) or (_DIGITS.fullmatch(wanted) and _kept_samples(wanted))):
-            sampled.append(_of_samples(wanted, program, report.findings))
-        elif not meant:
-            raise LinemateError(_none_such(wanted, options))
+        if not meant:
+            earlier.append(of_earlier(wanted, program, report.findings, options))
     listed = {f.id for f in report.findings if limit is not None and f.severity.rank >= limit.rank}
     chosen = tuple(f for f in every if f.id in named | listed)
-    return program, report, (*sampled, *chosen)
+    return program, report, (*earlier, *chosen)
 
 
 def _is_id(word: str) -> bool:
     """What is no file and can be no source is meant as an id, even if it is none."""
     return _ID.fullmatch(word) is not None and not Path(word).exists()
-
-
-def _none_such(wanted: str, options: CheckOptions) -> str:
-    """Which commands have ids, and how each is handed to this one."""
-    linked = "" if options.binary else ", one of check --binary FILE with --binary FILE here as well"
-    return (
-        f"no finding {wanted}: `linemate check` lists those of source{linked}; one that audit alone has, as from "
-        f"--counts, is in its report: audit with -o REPORT.json, then fix --in REPORT.json"
-    )
 
 
 def _parted_by_others(
@@ -344,47 +331,6 @@ def _of_report(
     if elsewhere:
         common.say(f"{saved}: {count(elsewhere, 'finding')} on nothing that these sources declare, left as is")
     return report, tuple(chosen)
-
-
-def _kept_samples(wanted: str) -> list[Finding]:
-    """Findings of a profile that reports of late have by that id; the last of each report's is what is meant."""
-    from linemate.lastreport import last_reports
-
-    found: list[Finding] = []
-    with contextlib.suppress(LinemateError):
-        for report, _ in last_reports():
-            found += [one for one in with_id(report.findings, wanted) if one.id.startswith(_SAMPLED)]
-            if found:
-                break
-    return found
-
-
-def _of_samples(wanted: str, program: Program, findings: Sequence[Finding]) -> Finding:
-    """A finding of a profile that ``audit`` showed last, on the source's own declarations.
-
-    Raises LinemateError where it has none, with the findings of ``check`` that concern the same records or variables.
-    """
-    from sharing.fix.seen import in_source
-
-    text = (
-        f"{wanted} is a finding of samples that no report of late has: audit again, or fix what `linemate check` finds"
-    )
-    names: set[str] = set()
-    for one in _kept_samples(wanted)[:1]:
-        found = in_source(one, program)
-        if found is not None:
-            return found
-        text = f"{wanted} is a finding of samples on nothing that these sources declare: no edit is known for it"
-        names = {_owner(who.name) for who in one.participants}
-    same = [one.id for one in findings if any(_owner(who.name) in names for who in one.participants)]
-    if same:
-        text = f"{text}; on the same data `linemate check` has {', '.join(same[:_SAME_SHOWN])}: linemate fix {same[0]}"
-    raise LinemateError(text)
-
-
-def _owner(name: str) -> str:
-    """The record or variable of a participant: ``stats`` of ``stats[0].hits`` and of ``struct stats.hits``."""
-    return re.split(r"[.\[+]", re.sub(r"^(struct|union|class) ", "", name), maxsplit=1)[0]
 
 
 Chosen = list[tuple[Finding, tuple["Planned", ...]]]

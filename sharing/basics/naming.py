@@ -17,6 +17,9 @@ _ATOMIC_VALUE = re.compile(r"(?:^|\.)(?:(?:_M_base|_M_b)\.)?_M_[ip]$|(?:^|\.)__a
 # Where the atomic types of Rust's standard library keep theirs.
 _RUST_ATOMIC = "core::sync::atomic::Atomic"
 _RUST_VALUE = re.compile(r"(?:^|\.)v\.value(?:\.__0)?$")
+# Names that C and C++ keep for their libraries: what such a member is a part of is one thing to the program.
+_LIBRARY = re.compile(r"\.(?:_[A-Z]|__).*$")
+_ELEMENT = re.compile(r"\[[0-9]+\]")
 # What std of Rust puts around a thread's closure, up to the type of that: two functions, by the names of both schemes
 # that have types.
 _RUST_THREAD = re.compile(
@@ -134,3 +137,8 @@ def without_parameters(name: str) -> str:
     if not cut or cut.endswith(("::", "operator")):
         return name
     return cut
+
+
+def as_declared(name: str) -> str:
+    """A full name by what the program declares: the variable or its member, all elements of an array as one."""
+    return _ELEMENT.sub("[]", _LIBRARY.sub("", name))

@@ -110,7 +110,7 @@ def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
     """A plan, or a reason, for each remedy."""
     result = []
     for number, remedy in enumerate(finding.remedies):
-        participant = _participant(finding, remedy, number)
+        participant = _moved(finding, remedy, planner.program) or _participant(finding, remedy, number)
         try:
             plan = _plan(planner, participant, remedy, finding)
             result.append(Planned(remedy, participant, plan, record=_record(planner, participant)))
@@ -128,6 +128,24 @@ def _record(planner: Planner, participant: Participant) -> str:
     program, identity = planner.program, participant.identity
     known = program.records.get(identity) if identity not in program.variables else None
     return known.facts.name if known is not None else ""
+
+
+def _moved(finding: Finding, remedy: Remedy, program: Program) -> Participant | None:
+    """Whom the remedy says that it moves, a participant or what else is on the line; None where it does not say so."""
+    identity = remedy.identity
+    if not remedy.moves or (identity not in program.variables and identity not in program.records):
+        return None
+    same = [one for one in finding.participants if one.identity == identity]
+    exact = next((one for one in same if one.full_name == remedy.moves), None)
+    if exact is not None:
+        return exact
+    if not same:
+        other = finding.participants[0]
+        return msgspec.structs.replace(other, name=remedy.moves, member="", identity=identity, source="")
+    one = same[0]
+    if one.member and remedy.moves.startswith(one.name):  # its owner takes part by name
+        return msgspec.structs.replace(one, member=remedy.moves[len(one.name) :].lstrip("."))
+    return msgspec.structs.replace(one, name=remedy.moves, member="")
 
 
 def _participant(finding: Finding, remedy: Remedy, number: int) -> Participant:

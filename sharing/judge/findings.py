@@ -6,14 +6,14 @@ Owns what a finding of the code says.  Which drafts become findings is ``merging
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sharing.basics import geometry
 from sharing.basics.naming import by_any_compiler
 from sharing.judge.remedies.paths import Paths
-from sharing.judge.remedies.rejudge import edits_for
+from sharing.judge.remedies.rejudge import Newcomers, edits_for
 from sharing.judge.remedy import Style, remedy
 from sharing.judge.standing import standing_of
 from sharing.model.finding import (
@@ -38,9 +38,23 @@ MAX_RELATED = 3  # places in source a participant
 MAX_HINTS = 2  # names of one without a symbol
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Whether edits are looked for, and whose come first: see ``JudgeOptions``."""
+
+    edits: bool = True
+    newcomers: Newcomers = frozenset()
+
+
 def finding_of(
-    draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image, *, edits: bool = True
+    draft: Draft,
+    profiler: Profiler,
+    context: Context,
+    style: Style,
+    image: Image,
+    wanted: Wanted | None = None,
 ) -> Finding:
+    wanted = wanted or Wanted()
     actors = draft.actors[:MAX_PARTICIPANTS]
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
@@ -64,19 +78,21 @@ def finding_of(
             ),
         ),
         related=tuple(place for a in actors for place in related(a)),
-        remedies=_remedies(draft, profiler, context, style, image) if edits else (),
+        remedies=_remedies(draft, profiler, context, style, image, wanted.newcomers) if wanted.edits else (),
         picture=_pictures(draft, profiler, style.line_size, image),
         # A rate that was counted needs no estimate beside it.
         score=round(draft.score, 3) if draft.counted else standing_of(draft, context).score,
     )
 
 
-def _remedies(draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image) -> tuple[Remedy, ...]:
+def _remedies(
+    draft: Draft, profiler: Profiler, context: Context, style: Style, image: Image, newcomers: Newcomers
+) -> tuple[Remedy, ...]:
     """The edits after which the line, judged again, has nothing of the finding left; none where none are known."""
     paths = Paths(image)
     if draft.line.size == context.pair_size > context.line_size:
         style = replace(style, line_size=context.pair_size)  # a line of its own may be the other half of the pair
-    edits = edits_for(draft, profiler, context, paths, style.line_size, kernel=style.kernel)
+    edits = edits_for(draft, profiler, context, paths, style.line_size, kernel=style.kernel, newcomers=newcomers)
     return tuple(dict.fromkeys(remedy(edit, style, paths) for edit in edits))
 
 

@@ -20,6 +20,7 @@ from sharing.judge.severitylimit import limited
 from sharing.model.finding import OF_SHARING, Finding, Severity, Verdict
 from sharing.model.image import ALLOCATED, Image, Section, SectionKind
 from sharing.model.profile import Actor, Heat, LineProfile, Role
+from sharing.rules import LINE_RULES
 from sharing.rules.ends import one_takes
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static import correlate
@@ -262,10 +263,14 @@ def _end_of(actor: Actor, draft: Draft, line_size: int) -> str:
 def _one_per_object(drafts: list[Draft], line_size: int, *, every_pair: bool) -> list[Draft]:
     """Of pairs with an object in common the worst: separating that object mends the others, too.
 
-    Where ``every_pair`` stands for itself, a pair is left out only if a finding about more objects has both.
+    What elements of an array do to each other says nothing of what they do to another object on their line, unless that
+    is found for how the array is declared.  Where ``every_pair`` stands for itself, a pair is left out only if a
+    finding about more objects has both.
     """
     drafts.sort(key=lambda d: (-d.severity.rank, -d.score, d.line.address, d.rule))
+    declared = {rule.id for rule in LINE_RULES if rule.specific}
     taken: set[tuple[str, str]] = set()
+    elements: set[tuple[str, str]] = set()
     kept: list[Draft] = []
     possible = 0
     for draft in drafts:
@@ -276,9 +281,10 @@ def _one_per_object(drafts: list[Draft], line_size: int, *, every_pair: bool) ->
         blamed = {(draft.rule, _end_of(a, draft, line_size)) for a in (draft.separate or draft.actors)[:2]}
         everywhere = {("", _end_of(a, draft, line_size)) for a in draft.actors[:1]}
         pair = {a.name for a in draft.actors[:2]}
-        mended = not every_pair and (blamed & taken or everywhere & taken)
+        two = len({a.owner for a in draft.actors[:2]}) > 1 and draft.rule not in declared
+        mended = not every_pair and (blamed | everywhere) & (taken if two else taken | elements)
         if mended or any(pair <= {a.name for a in k.actors} for k in kept):
             continue
-        taken |= blamed | everywhere
+        (elements if len(draft.actors) == 1 else taken).update(blamed | everywhere)
         kept.append(draft)
     return kept

@@ -11,11 +11,13 @@ import math
 import re
 from dataclasses import dataclass
 
+import msgspec
+
 from sharing.basics.geometry import round_up
 from sharing.judge.remedies.choice import cost_of
 from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.go import go_remedy
-from sharing.judge.remedies.paths import Paths, Step, path_text
+from sharing.judge.remedies.paths import Paths, Step, outside_array, path_text
 from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import declaration
 from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, OR_A_MEMBER, Remedy
@@ -60,14 +62,14 @@ class Style:
 
 
 def remedy(edit: Edit, style: Style, paths: Paths = _NO_TYPES) -> Remedy:
-    """The edit in words and as source text."""
+    """The edit in words and as source text, and what it moves."""
     found = _in_c(edit, style, paths)
     language = language_of(edit.actor, style.kind, paths)
     if language == "Go":
-        return go_remedy(edit, paths, style.line_size, found)
-    if language == "Rust":
-        return rust_remedy(edit, paths, style.line_size, found)
-    return found
+        found = go_remedy(edit, paths, style.line_size, found)
+    elif language == "Rust":
+        found = rust_remedy(edit, paths, style.line_size, found)
+    return msgspec.structs.replace(found, moves=edit.moved, identity=edit.actor.identity)
 
 
 def _in_c(edit: Edit, style: Style, paths: Paths) -> Remedy:
@@ -247,9 +249,7 @@ class _Words:
         steps, line = self._edit.steps, self._style.line_size
         actor, size = self._actor, self._actor.owner_span[1] - self._actor.owner_span[0]
         stride = steps[-1].stride if steps else stride_of(actor)
-        outside = tuple(steps)
-        while outside and outside[-1].of_array:  # several where each dimension is an array of its own
-            outside = outside[:-1]
+        outside = outside_array(steps)
         bounds = "".join(step.bounds for step in steps[len(outside) :])
         untyped, bounds = self._untyped_elements(max(size // stride, 1) if stride else actor.count, bounds)
         rounded = round_up(max(stride, 1), line)

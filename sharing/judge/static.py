@@ -16,7 +16,7 @@ from sharing.basics.naming import Demangle
 from sharing.judge import positions
 from sharing.judge.comparedheat import ComparedHeat
 from sharing.judge.elements import elements_meet
-from sharing.judge.findings import finding_of
+from sharing.judge.findings import Wanted, finding_of
 from sharing.judge.heap import (
     OnHeap,
     Reading,
@@ -30,6 +30,7 @@ from sharing.judge.heap import (
 from sharing.judge.mates import each_pair
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
+from sharing.judge.remedies.rejudge import Newcomers
 from sharing.judge.remedy import Style
 from sharing.judge.samerecord import once_a_record
 from sharing.judge.severitylimit import limited
@@ -59,7 +60,8 @@ class JudgeOptions:
     instructions reach; ``read_moves``: what functions do with pointers, where that is not known.
     ``every_pair``: pairs that one edit would part stand each for itself, where only positions are known, and so does
     each pair of a line.
-    ``heat``: what is hot in the other revisions that this one is compared with.
+    ``heat``: what is hot in the other revisions that this one is compared with; ``newcomers`` are what came to lines
+    since the one that it is compared with, by identity and declared name.
     """
 
     line_size: int
@@ -75,6 +77,7 @@ class JudgeOptions:
     read_moves: ReadMoves | None = None  # None: nor by what these are set to
     every_pair: bool = False
     heat: ComparedHeat | None = None
+    newcomers: Newcomers = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +181,13 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
         graded = positions.alone(profiler, context) if image.phases else None
         merged += limited(each_pair(merged, rules, context, graded), context)
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
-    findings = [finding_of(d, profiler, context, style, image, edits=options.edits) for d in made]
+    wanted = Wanted(edits=options.edits, newcomers=options.newcomers)
+    findings = [finding_of(d, profiler, context, style, image, wanted) for d in made]
     hidden = len(merged) - len(made)
     behind: dict[str, Passes] = {}
     if grade is None and options.read_records is not None:
         ends = [d for d in elements_meet(profiled, context) if d.severity.rank >= options.min_severity.rank]
-        findings += [finding_of(d, profiler, context, style, image, edits=False) for d in ends]
+        findings += [finding_of(d, profiler, context, style, image, Wanted(edits=False)) for d in ends]
         for passes_behind, more, below in _on_heap(profiled, rules, options):
             findings += more
             hidden += below
@@ -230,7 +234,8 @@ def _on_heap(
 def _findings_of(drafts: list[Draft], heap: OnHeap, options: JudgeOptions) -> list[Finding]:
     profiler, image = heap.profiled.profiler, heap.profiled.passes.image
     style = Style(options.line_size, image.kind, options.macro)
-    return [finding_of(d, profiler, heap.context, style, image, edits=options.edits) for d in drafts]
+    wanted = Wanted(edits=options.edits, newcomers=options.newcomers)
+    return [finding_of(d, profiler, heap.context, style, image, wanted) for d in drafts]
 
 
 def _threads_text(calls: callgraph.CallGraph) -> str:

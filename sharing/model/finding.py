@@ -182,6 +182,8 @@ class Remedy(msgspec.Struct, frozen=True):
     objects are as many as the program allocates, then ``cost_bytes`` is one's.
 
     ``edits`` are the same as replacements in files, where the source is known; they hold together or not at all.
+    ``moves`` is the full name of what gets a place of its own, which may be none of the participants; ``identity``
+    joins it with facts from source, as a participant's does.  Both are "" where the participant in this place is meant.
     """
 
     kind: str
@@ -194,6 +196,8 @@ class Remedy(msgspec.Struct, frozen=True):
     edits: tuple[SourceEdit, ...] = ()
     objects: int = 1
     each_bytes: int = 0
+    moves: str = ""
+    identity: str = ""
 
 
 class Slice(msgspec.Struct, frozen=True):

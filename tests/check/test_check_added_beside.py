@@ -96,7 +96,7 @@ def test_fix_knows_the_pair_that_the_comparison_named(run: Run, project: Project
     (finding,) = checked(run, "--base", base)["findings"]
     result = run("fix", "-p", "build", finding["id"])
     assert result.code == 0
-    assert "queue_lock.value" in result.out
+    assert "ticks.value" in result.out
 
 
 def test_what_was_added_and_is_not_used_is_not_new(run: Run, project: Project, base: str) -> None:

@@ -116,3 +116,39 @@ def test_a_lock_on_lines_of_its_own_joins_none(project: Project, run: Run) -> No
 )
 def test_what_was_on_the_line_before_is_not(project: Project, run: Run, before: str, now: str) -> None:
     assert new(project, run, before, now) == []
+
+
+def edited(text: str, finding: Any) -> str:
+    edits = {(one["begin"], one["end"], one["replacement"]) for each in finding["remedies"] for one in each["edits"]}
+    for begin, end, replacement in sorted(edits, reverse=True):
+        text = text[:begin] + replacement + text[end:]
+    return text
+
+
+def test_the_newcomer_moves_and_what_it_would_have_met_too(project: Project, run: Run) -> None:
+    """Not the old neighbour alone: the line would still be shared by what was known there, and the newcomer on it."""
+    (finding,) = json.loads(checked(project, run, SERVER_C, COUNTED).out)["findings"]
+    assert finding["remedies"][0]["moves"] == "pieces"
+    now = edited(COUNTED, finding)
+    assert " pieces;" not in now.split("static void *worker")[0].replace("long value; } pieces;", "")
+    assert new(project, run, SERVER_C, now) == []
+    project.write({"server.c": now})
+    left = json.loads(run("check", "--min-severity", "note", "--format", "json", "server.c").out)["findings"]
+    assert not [one for one in left if {"pieces", "pieces.value"} & {who["name"] for who in one["participants"][1:]}]
+
+
+def test_fix_writes_what_the_review_proposed(project: Project, run: Run) -> None:
+    (finding,) = json.loads(checked(project, run, SERVER_C, COUNTED).out)["findings"]
+    result = run("fix", finding["id"])
+    assert "pieces: " in result.err.splitlines()[0]
+
+
+def test_of_a_pair_that_was_there_the_customary_one_moves(project: Project, run: Run) -> None:
+    """The near miss: what they do there changed, and neither came."""
+    calm = SERVER_C.replace("      beats++;", "      if (at > 60) beats++;")
+    for text in (SERVER_C, calm):
+        project.commit({"server.c": text})
+    project.database("server.c")
+    result = json.loads(run("check", "--min-severity", "low", "--format", "json").out)
+    moved = {each["moves"] for one in result["findings"] for each in one["remedies"]}
+    assert moved <= {"beats", "stop", "name"}

@@ -16,6 +16,8 @@ import pytest
 from elfscan.tools import tool_path
 from linemate.cli import main
 from linemate.fixing import command
+from linemate.fixing.earlier import of_earlier
+from linemate.options import CheckOptions
 from sharing.fix.edits import Planned
 from sharing.fix.plan import Plan
 from sharing.model.errors import LinemateError
@@ -204,7 +206,7 @@ def test_nothing_is_written_while_a_unit_is_understood_in_part(tree: Path, fix: 
         (["hot-lock-shares-line-0000000000"], "no finding hot-lock-shares-line-0000000000"),
         (["nonsense-id"], "no finding nonsense-id: `linemate check` lists those of source"),
         (["hot-lock-shares-line-5414"], "then fix --in REPORT.json"),
-        (["5414"], "no finding 5414"),
+        (["5414"], "of what was audited: linemate fix 5414 --binary FILE"),
         (["sampled-false-sharing-0000000000"], "is a finding of samples that no report of late has"),
         (["--verify"], "--verify needs --build CMD"),
         (["--build", "make"], "--build is for --verify"),
@@ -258,11 +260,11 @@ def test_a_sampled_finding_leads_to_the_one_of_check_on_the_same_record(
     seen: str, named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sampled = msgspec.structs.replace(finding(seen), id="sampled-false-sharing-0000000000")
-    kept = SimpleNamespace(findings=(sampled,))
-    monkeypatch.setattr("linemate.lastreport.last_reports", lambda: iter([(kept, "last.json")]))
+    kept = SimpleNamespace(findings=(sampled,), command="audit", baseline="", targets=())
+    monkeypatch.setattr("linemate.lastreport.last_reports", lambda words: iter([(kept, "last.json")]))
     static = finding("struct stats.hits")
     with pytest.raises(LinemateError) as refused:
-        command._of_samples(sampled.id, assemble([]), [static])
+        of_earlier(sampled.id, assemble([]), [static], CheckOptions())
     assert ("linemate fix independent-writers-0123456789" in str(refused.value)) is named
 
 

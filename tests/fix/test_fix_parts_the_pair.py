@@ -171,3 +171,79 @@ def test_what_is_far_from_the_line_asks_for_no_edit_of_its_own(
     moved = [remedy["text"] for remedy in finding["remedies"]]
     assert moved
     assert not any("out" in text.split(":")[0] for text in moved)
+
+
+PORT = """
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+struct port {
+  char name[12];
+  uint16_t id, mtu;
+  uint32_t cursor;
+  uint32_t seed;
+  uint64_t frames;
+  uint64_t octets;
+  const uint32_t *pool;
+  uint32_t npool;
+};
+static struct port ports[4] __attribute__((aligned(64)));
+static volatile int stop;
+static void *receive(void *arg) {
+  struct port *p = arg;
+  uint64_t sum = 0;
+  while (!stop) {
+    for (int i = 0; i < 8; i++) {
+      p->seed = p->seed * 1664525u + 1013904223u;
+      sum += p->pool[p->cursor % p->npool] + p->id;
+      p->cursor++;
+    }
+  }
+  return (void *)(uintptr_t)sum;
+}
+static void *transmit(void *arg) {
+  struct port *p = arg;
+  while (!stop)
+    for (int i = 0; i < 8; i++) {
+      p->frames++;
+      p->octets += p->mtu;
+    }
+  return NULL;
+}
+int main(void) {
+  pthread_t threads[8];
+  for (int i = 0; i < 4; i++) {
+    ports[i].id = (uint16_t)i;
+    ports[i].mtu = 1500;
+    ports[i].npool = 64;
+    ports[i].pool = calloc(64, sizeof(uint32_t));
+    pthread_create(&threads[i], NULL, receive, &ports[i]);
+    pthread_create(&threads[4 + i], NULL, transmit, &ports[i]);
+  }
+  for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+  return (int)ports[0].octets;
+}
+"""
+
+
+def test_what_moves_is_what_the_remedy_names(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """It may be none of those that the finding is about: then no other takes its place in the edits."""
+    need_analyzer()
+    named = [one for one in worse_than_low(tmp_path, capfd, PORT) if one["remedies"] and one["remedies"][0]["edits"]]
+    assert named
+    for finding in named:
+        for remedy in finding["remedies"]:
+            moved = remedy["moves"].rpartition(".")[2]
+            assert moved
+            assert moved in remedy["text"]
+            line = PORT[: remedy["edits"][0]["begin"]].count("\n")
+            assert moved in PORT.splitlines()[line]
+
+
+def test_writers_are_parted_from_writers_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    need_analyzer()
+    text = PORT
+    for finding in [one for one in worse_than_low(tmp_path, capfd, PORT) if "port" in str(one["participants"])][:1]:
+        text = edited(text, finding)
+    left = worse_than_low(tmp_path, capfd, text)
+    assert not [one for one in left if one["rule"] == "independent-writers"]

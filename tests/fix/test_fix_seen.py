@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from linemate.cli import main
@@ -46,10 +47,9 @@ def fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     monkeypatch.setenv("LINEMATE_CACHE", str(tmp_path / "cache"))
 
     def run(*findings: Finding) -> tuple[int, str, str]:
-        monkeypatch.setattr(
-            "linemate.lastreport.last_reports", lambda: iter([(SimpleNamespace(findings=findings), "x")])
-        )
-        code = main(["fix", ID, "seen.cc", "--", "-std=c++17"])
+        kept = SimpleNamespace(findings=findings, command="audit", baseline="", targets=())
+        monkeypatch.setattr("linemate.lastreport.last_reports", lambda words: iter([(kept, "x")]))
+        code = main(["fix", *(dict.fromkeys(one.id for one in findings) or [ID]), "seen.cc", "--", "-std=c++17"])
         return (code, *capfd.readouterr())
 
     return run
@@ -102,3 +102,24 @@ def test_an_id_that_no_report_has_is_an_error(fix: Fix) -> None:
     code, out, err = fix()
     assert (code, out) == (2, "")
     assert "audit again" in err
+
+
+def test_so_is_one_that_an_audit_has_and_its_sources_do_not_show(fix: Fix) -> None:
+    """An id that `audit` printed is enough: what the linked program showed is edited where source declares it."""
+    audited = seen("pad-type", "align Tally to 64 bytes", "Tally.hits")
+    audited = msgspec.structs.replace(
+        audited, id="independent-writers-0123456789", rule="independent-writers", confidence=Confidence.STATIC
+    )
+    code, out, err = fix(audited)
+    assert (code, len(added(out))) == (0, 1)
+    assert "as the last audit of" in err
+
+
+def test_of_what_no_source_declares_nothing_is_edited(fix: Fix) -> None:
+    """The near miss."""
+    audited = msgspec.structs.replace(
+        seen("pad-type", "align", "hidden", source="other.cc:9"), id="two-locks-0123456789"
+    )
+    code, out, err = fix(audited)
+    assert (code, out) == (2, "")
+    assert "on nothing that these sources declare" in err

@@ -27,13 +27,15 @@ MAX_TRIED = 6  # actors of a line that are tried for one edit
 class Conflict(msgspec.Struct, frozen=True):
     """What is wrong on a line: ``actors`` in order of blame, ``separate`` those that an edit should move.
 
-    ``free`` are those whose own edit takes no room: these are tried first.
+    ``free`` are those whose own edit takes no room: these are tried first.  ``newcomers`` came to the line by the
+    change that is reviewed: one of them moves, whatever else does.
     """
 
     actors: tuple[Actor, ...]
     separate: tuple[Actor, ...]
     split: bool = False  # one object lies on two lines
     free: tuple[Actor, ...] = ()
+    newcomers: tuple[Actor, ...] = ()
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -58,7 +60,10 @@ def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tupl
     seen = dict.fromkeys(conflict.actors)
     while todo and len(edits) < MAX_EDITS:
         best: tuple[tuple[int, int, int], Edit, Sequence[Conflict]] | None = None
-        for number, edit in enumerate(_options(todo[0], paths, line_size)):
+        options = list(_options(todo[0], paths, line_size))
+        if not edits:  # later conflicts are of what the newcomers came to
+            options = [edit for edit in options if edit.actor in conflict.newcomers] or options
+        for number, edit in enumerate(options):
             if any(edit.place == known.place for known in edits):
                 continue
             after = left(Layout([*edits, edit], seen, line_size))
@@ -74,17 +79,20 @@ def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tupl
         seen.update(dict.fromkeys(a for c in todo for a in c.actors))
     if todo:
         return ()
-    needed = _without_needless(edits, left, seen, line_size)
+    fixed = [edit for edit in edits if edit.actor in conflict.newcomers]
+    needed = _without_needless(edits, fixed, left, seen, line_size)
     named = [variable_of(actor) for actor in conflict.actors[:2]]
     return tuple(sorted(needed, key=lambda edit: edit.variable not in named))  # a reader knows these
 
 
-def _without_needless(edits: Sequence[Edit], left: Left, actors: dict[Actor, None], line_size: int) -> tuple[Edit, ...]:
-    """Each edit is needed: one that was first may be covered by what came after it."""
+def _without_needless(
+    edits: Sequence[Edit], fixed: Sequence[Edit], left: Left, actors: dict[Actor, None], line_size: int
+) -> tuple[Edit, ...]:
+    """Each edit is needed, or ``fixed``: one that was first may be covered by what came after it."""
     kept = list(edits)
     for edit in edits:
         others = [e for e in kept if e is not edit]
-        if others and not left(Layout(others, actors, line_size)):
+        if edit not in fixed and others and not left(Layout(others, actors, line_size)):
             kept = others
     return tuple(kept)
 
@@ -149,7 +157,7 @@ def _options(conflict: Conflict, paths: Paths, line_size: int) -> Iterator[Edit]
     if len(actors) == 1:
         yield from _alone(actors[0], paths, split=conflict.split)
         return
-    first = [*conflict.free, *_movers(conflict)]
+    first = list(dict.fromkeys([*conflict.newcomers, *conflict.free, *_movers(conflict)]))
     for actor in [*first, *(a for a in actors if a not in first)][:MAX_TRIED]:
         others = [a for a in actors if a is not actor]
         inside = [o for o in others if variable_of(o) == variable_of(actor)]

@@ -15,7 +15,7 @@ from enum import Enum
 import msgspec
 
 from sharing.basics.geometry import round_up
-from sharing.judge.remedies.paths import Step
+from sharing.judge.remedies.paths import Step, outside_array, path_text
 from sharing.model.profile import Actor, Range
 
 _REGION = 1 << 40  # between variables that were moved; no variable is as large
@@ -56,6 +56,15 @@ class Edit(msgspec.Struct, frozen=True):
         inside = tuple((s.name, s.holder, s.stride) for s in self.steps)
         own = self.actor.span if self.kind is not Kind.WHOLE and not self.steps else ()
         return (self.kind, self.variable, inside, own, self.behind)
+
+    @property
+    def moved(self) -> str:
+        """The full name of what gets a place of its own: the variable, its array, or its member."""
+        if self.kind is Kind.WHOLE:
+            return self.actor.owner
+        if self.kind is Kind.ELEMENTS:
+            return path_text(self.actor.owner, outside_array(self.steps))
+        return path_text(self.actor.owner, self.steps) if self.steps else self.actor.name
 
     def starts(self, elements: Sequence[int]) -> Iterable[int]:
         """Offsets in the variable at which a line starts; of arrays on the way, in these of their elements."""

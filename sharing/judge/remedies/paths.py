@@ -193,6 +193,14 @@ def common(a: Sequence[Step], b: Sequence[Step]) -> int:
     return min(len(a), len(b))
 
 
+def outside_array(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps to the array that the last ones lead into, several where each dimension is an array of its own."""
+    outside = tuple(steps)
+    while outside and outside[-1].of_array:
+        outside = outside[:-1]
+    return outside
+
+
 def path_text(owner: str, steps: Sequence[Step]) -> str:
     """``server.conns[3].bytes``."""
     text = owner

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from sharing.basics.naming import as_declared
 from sharing.judge.remedies.choice import Conflict, choose
 from sharing.judge.remedies.editedlayout import Edit, Layout, touched, variable_of
 from sharing.judge.remedies.paths import Paths
@@ -21,25 +22,36 @@ from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, LineRule, Span
 from sharing.static.profiles import Profiler
 
+Newcomers = frozenset[tuple[str, str]]  # identity, and full name with all elements of an array as one
 MAX_LINES = 4  # at each end of a large array: between, it is alone
 
 
 def edits_for(
-    draft: Draft, profiler: Profiler, context: Context, paths: Paths, line_size: int, *, kernel: bool = False
+    draft: Draft,
+    profiler: Profiler,
+    context: Context,
+    paths: Paths,
+    line_size: int,
+    *,
+    kernel: bool = False,
+    newcomers: Newcomers = frozenset(),
 ) -> tuple[Edit, ...]:
     """The edits that leave nothing of a draft; ``line_size`` is what they round to.
 
-    A ``kernel`` has a section of data that is hardly ever written: what moves there takes no more room.
+    A ``kernel`` has a section of data that is hardly ever written: what moves there takes no more room.  Of
+    ``newcomers`` one moves in any case: a review is about what a change put there, not about what it was put beside.
     """
     if not draft.separate:
         return ()  # no layout helps
-    return choose(conflict_of(draft, kernel=kernel), Rejudging(draft, profiler, context).left, paths, line_size)
+    conflict = conflict_of(draft, kernel=kernel, newcomers=newcomers)
+    return choose(conflict, Rejudging(draft, profiler, context).left, paths, line_size)
 
 
-def conflict_of(draft: Draft, *, kernel: bool = False) -> Conflict:
+def conflict_of(draft: Draft, *, kernel: bool = False, newcomers: Newcomers = frozenset()) -> Conflict:
     whole = (a for a in draft.actors if a.span == a.owner_span and a.section != ALLOCATED)
     free = tuple(a for a in whole if kernel and a.role in (Role.READ_MOSTLY, Role.CONSTANT))
-    return Conflict(draft.actors, draft.separate, draft.verdict is Verdict.SPLIT_ACCESS, free)
+    new = tuple(a for a in draft.actors if len(draft.actors) > 1 and (a.identity, as_declared(a.name)) in newcomers)
+    return Conflict(draft.actors, draft.separate, draft.verdict is Verdict.SPLIT_ACCESS, free, new)
 
 
 class Rejudging:
