@@ -4,7 +4,9 @@ Owns the slots of functions' addresses: so far behind the begin of a record or a
 variable, and in arguments that are called or stored further on.  A call that loads its target 40 bytes behind some
 pointer calls a function that somebody stores 40 bytes behind a pointer, or that stands so far behind the begin of a
 table.  Whose record it is, is not known, and addresses that go out of sight are missed: who is found at a slot of a
-record is called there more likely than others, and others may be called there as well.
+record is called there more likely than others, and others may be called there as well.  A callback that is registered,
+an argument that is stored in a record and nothing else, is called there alone, and where all that is stored there is
+known to be this one function it is what such a call calls.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.model.arrays import among, union
-from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
-from sharing.static.callees import function_at
+from sharing.static.callees import calls_of, function_at
 from sharing.static.executions import each_time, in_loop, times
 
 Ints = npt.NDArray[np.int64]
@@ -74,6 +76,7 @@ class KeptFunctions:
         self._address = args["kind"] == ArgKind.ADDRESS
         self._whole = (args["kind"] == ArgKind.PARAM) & (args["value"] == 0)
         self._words = _Words(image)
+        self._registered: tuple[Ints, Ints] | None = None
         self._sequential: Callable[[Table], npt.NDArray[np.bool_]] | None = None
 
     def while_threads_run(self, sequential: Callable[[Table], npt.NDArray[np.bool_]]) -> KeptFunctions:
@@ -132,6 +135,11 @@ class KeptFunctions:
                 break
         return found
 
+    def stored_places(self) -> Ints:
+        """The slots of records in which functions are seen to be stored, or arguments."""
+        kept: Ints = np.unique(self._kept[kind_of(self._kept) == SlotKind.RECORD])
+        return kept
+
     def only_virtual(self) -> tuple[Ints, Ints]:
         """Rows of functions that only tables of virtual functions keep, and how far behind the begin of each.
 
@@ -154,6 +162,87 @@ class KeptFunctions:
             if not among(_pairs(np.full(len(places), caller), places), made).any():
                 alone &= row != function
         return np.append(row[alone], of_source), np.append(behind[alone], places_there)
+
+    def registered(self) -> tuple[Ints, Ints]:
+        """Rows of functions that are arguments which are stored in records, and nothing else; how far behind the begin.
+
+        A row for each place.  Of source more is known of all that members keep (``only_virtual``, ``slotcalls``).
+        """
+        if self._registered is None:
+            found = sorted((row, place) for row, places in self._find_registered().items() for place in places)
+            rows, places = np.array(found, np.int64).reshape(-1, 2).T
+            self._registered = rows, places
+        return self._registered
+
+    def _find_registered(self) -> dict[int, set[int]]:
+        image, args = self._image, self._image.args
+        handing = np.flatnonzero(self._address if not image.origins else np.zeros(len(args), bool))
+        rows = function_at(image, args["value"][handing].astype(np.uint64))
+        handing, rows = handing[rows >= 0], rows[rows >= 0]
+        if not len(rows):
+            return {}
+        ends = self._stored_at(np.unique(self._passed[handing]))
+        found: dict[int, set[int]] = defaultdict(set)
+        for row, slot in zip(rows.tolist(), self._passed[handing].tolist(), strict=True):
+            found[row] |= ends.get(slot, {-1})
+        seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
+        named = function_at(image, seen["target"])
+        explained = np.unique(_pairs(args["function"][handing], rows))
+        unseen = (named >= 0) & ~among(_pairs(seen["function"], named), explained)
+        kept = function_at(image, image.kept["value"][image.kept["value"] != 0])
+        others = {
+            *named[unseen].tolist(),
+            *kept.tolist(),
+            *self._words.elsewhere.tolist(),
+            *self._words.virtual[0].tolist(),
+        }
+        return {row: places for row, places in found.items() if -1 not in places and row not in others}
+
+    def _stored_at(self, wanted: Ints) -> dict[int, set[int]]:
+        """By argument, as a slot, how far behind some pointer it is stored; -1 where anything else is done with it."""
+        slots = self.calls()[1]
+        called = set(slots[kind_of(slots) == SlotKind.ARGUMENT].tolist())
+        ends: dict[int, set[int]] = {}
+        led: dict[int, list[int]] = defaultdict(list)
+        fresh = wanted[wanted >= 0]
+        for _ in range(numbers.ENTRY_WRAPPERS):
+            own = np.flatnonzero(among(self._stored, fresh) & (self._image.kept["value"] == 0))
+            for slot in fresh.tolist():
+                ends[slot] = {-1} if slot in called else set()
+            for slot, place in zip(self._stored[own].tolist(), self._kept[own].tolist(), strict=True):
+                ends[slot].add(place_of(place) if kind_of(place) == SlotKind.RECORD else -1)
+            handed = np.flatnonzero(among(self._source, fresh) & (self._image.args["kind"] == ArgKind.PARAM))
+            whole = np.where(self._whole[handed], self._passed[handed], -1)
+            for slot, further in zip(self._source[handed].tolist(), whole.tolist(), strict=True):
+                led[further].append(slot)
+            fresh = np.setdiff1d(whole[whole >= 0], np.array(list(ends), np.int64))
+        waiting = [-1, *fresh.tolist(), *ends]
+        for slot in (-1, *fresh.tolist()):
+            ends[slot] = {-1}
+        while waiting:
+            slot = waiting.pop()
+            for before in led.get(slot, ()):
+                if not ends[slot] <= ends[before]:
+                    ends[before] |= ends[slot]
+                    waiting.append(before)
+        return {slot: places or {-1} for slot, places in ends.items()}
+
+    def only_there(self, place: int) -> int:
+        """Row of the registered function that alone is stored so far behind pointers; -1 where there may be others."""
+        image, slot = self._image, SlotKind.RECORD << PLACE_BITS | place
+        rows, places = self.registered()
+        mine = np.unique(rows[places == place])
+        if len(mine) != 1 or self.at([slot]).get(slot) != {int(mine[0])}:
+            return -1
+        open_to_others = FunctionFlag.ADDRESS_TAKEN | (FunctionFlag.EXPORTED if image.kind is ImageKind.SHARED else 0)
+        for at in np.flatnonzero(self._kept == slot).tolist():
+            function = image.functions[int(image.kept["function"][at])]
+            known = self._address & (self._passed == self._stored[at])
+            if function["flags"] & open_to_others or np.count_nonzero(known) != len(
+                calls_of(image, int(function["address"]))
+            ):
+                return -1
+        return int(mine[0])
 
     def _of_source(self) -> tuple[Ints, Ints]:
         """The same by what source says: of virtual functions, and of all that members of records are known to keep."""
@@ -218,12 +307,16 @@ class _Words:
 def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
     """Calls through static variables and arguments as calls of the functions that are there, each in its turn.
 
-    Calls through records are not among them: other records have something at the same distance.
+    Calls through records are not among them, as other records have something at the same distance, but for those of
+    callbacks that are registered alone.
     """
     calls, slots = kept.calls()
     sure = np.flatnonzero(among(kind_of(slots), (SlotKind.STATIC, SlotKind.ARGUMENT)))
     found = kept.at(slots[sure].tolist())
     pairs = [(at, row) for at in sure.tolist() for row in found.get(int(slots[at]), ())]
+    here = (kind_of(slots) == SlotKind.RECORD) & among(place_of(slots), kept.registered()[1])
+    alone = {place: kept.only_there(place) for place in np.unique(place_of(slots[here])).tolist()}
+    pairs += [(at, row) for at in np.flatnonzero(here).tolist() if (row := alone[int(place_of(slots[at]))]) >= 0]
     chosen, rows = np.array(pairs, np.int64).reshape(-1, 2).T
     of_call = np.bincount(chosen, minlength=len(calls))
     few = of_call[chosen] <= numbers.FEW_TARGETS

@@ -3,7 +3,8 @@
 Owns who may be called through a pointer by whom.  Whose record a function is kept in is not known, so that what is
 called through pointers may be called by whoever makes such calls.  A function that only tables of virtual functions
 keep is called through such a table: by calls that load their target as far behind some pointer, or nobody sees from
-where.  Where this image has no such call a library makes it, on any thread.
+where; so is a callback that is only stored in records.  Where this image has no such call a library makes it, on any
+thread.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class Pointed(msgspec.Struct, frozen=True):
     """Functions that are called through pointers, and who makes such calls, as rows of functions.
 
     ``any`` may be called by each of ``callers``, ``virtual`` by calls that load from as far behind a pointer: bytes
-    ``behind`` and ``at``, which are in order.
+    ``behind`` and ``at``, which are in order.  ``registered`` of them, callbacks in records, may be called by
+    ``others`` as well: calls that load from where nobody is seen to store a function, as of a record within another.
     """
 
     any: Ints
@@ -40,6 +42,8 @@ class Pointed(msgspec.Struct, frozen=True):
     behind: Ints
     callers: Ints
     at: Ints
+    registered: Bools
+    others: Bools
 
 
 def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
@@ -47,14 +51,17 @@ def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     calls, slots = kept.calls()
     kind = kind_of(slots)
     at = np.where(kind == SlotKind.UNKNOWN, ANYWHERE, np.where(kind == SlotKind.RECORD, place_of(slots), NO_TABLE))
-    virtual, behind = kept.only_virtual()
+    (virtual, behind), (registered, places) = kept.only_virtual(), kept.registered()
+    stored = np.arange(len(virtual) + len(registered)) >= len(virtual)
+    virtual, behind = np.append(virtual, registered), np.append(behind, places)
     unseen = np.unique(virtual[~among(behind, at)])
     sure = chosen[virtual] & ~among(virtual, unseen)
     others = chosen.copy()
     others[virtual[sure]] = False
     order = np.argsort(at, kind="stable")
     callers: Ints = calls["function"].astype(np.int64)[order]
-    return Pointed(np.flatnonzero(others), virtual[sure], behind[sure], callers, at[order])
+    empty = (at >= 0) & ~among(at, np.append(behind, place_of(kept.stored_places())))
+    return Pointed(np.flatnonzero(others), virtual[sure], behind[sure], callers, at[order], stored[sure], empty[order])
 
 
 def reach(
@@ -89,6 +96,7 @@ def _through_pointers(mask: Masks, edges: Edges, met: Pointed) -> None:
             by_place = np.bitwise_or.reduceat(callers, begins)
             unseen = by_place[met.at[begins] == ANYWHERE]
             of_table = by_place[np.searchsorted(met.at[begins], met.behind)] | (unseen[0] if len(unseen) else 0)
+            of_table[met.registered] |= np.bitwise_or.reduce(callers[met.others], initial=0)
             roots += [(bits, met.virtual[of_table == bits]) for bits in np.unique(of_table)]
         before = mask.copy()
         for bits, rows in roots:

@@ -71,7 +71,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             often_so = bool(often[starter]) and not behind_its_mark(image, ip, row)
             _note(found, places, row, ip, several=several or often_so)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
-            wanted.update(handed_on(image, starter, callees))
+            wanted.update(handed_on(image, starter, row, callees))
             starters[int(image.functions["address"][starter])] = row
 
     def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:

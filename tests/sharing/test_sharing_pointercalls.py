@@ -115,3 +115,54 @@ def test_virtual_functions_have_one_distance(virtual: bool) -> None:
     image = table(functions("one", "two"), 0x10, 0x18, pointed=(0,), virtual=(0x10,) if virtual else ())
     assert at(image, SlotKind.RECORD, 8) == ({"two"} if virtual else set())
     assert at(image, SlotKind.RECORD, 0x18) == (set() if virtual else {"two"})
+
+
+def registering(*handed: str, place: int = 0x40) -> Builder:
+    """``register`` stores its second argument, each of these functions in turn; ``serve`` calls what is there."""
+    b = Builder()
+    main = b.function("main")
+    for name in handed:
+        main.call("register", None, name)
+    b.function("register").keep(Param(1), SlotKind.RECORD, place)
+    b.function("serve").call(None, slot=(SlotKind.RECORD, place))
+    for name in ("on_data", "on_end"):
+        b.function(name, TAKEN)
+    return b
+
+
+def test_a_callback_that_is_registered_alone_is_what_is_called_there() -> None:
+    assert resolved(registering("on_data")) == {("serve", "on_data")}
+
+
+def test_so_is_one_that_a_wrapper_registers() -> None:
+    b = Builder()
+    b.function("main").call("open", "on_data")
+    b.function("open").call("register", None, Param(0))
+    b.function("register").keep(Param(1), SlotKind.RECORD, 0x40)
+    b.function("serve").call(None, slot=(SlotKind.RECORD, 0x40))
+    b.function("on_data", TAKEN)
+    image = b.image()
+    assert {image.names[row] for row in KeptFunctions(image).registered()[0]} == {"on_data"}
+    assert resolved(b) == set(), "who else calls the wrapper's callee with what is not looked at"
+
+
+def test_of_two_that_are_registered_it_is_one_or_the_other() -> None:
+    b = registering("on_data", "on_end")
+    assert resolved(b) == set()
+    assert {b.image().names[row] for row in KeptFunctions(b.image()).registered()[0]} == {"on_data", "on_end"}
+
+
+@pytest.mark.parametrize("more", ["unknown", "stored", "called", "taken"])
+def test_a_callback_of_which_more_is_done_or_that_may_be_another_is_none(more: str) -> None:
+    b = registering("on_data")
+    other = b.function("other")
+    if more == "unknown":
+        other.call("register", None, None)
+    elif more == "stored":
+        other.keep("on_end", SlotKind.RECORD, 0x40)
+    elif more == "called":
+        other.call("run", "on_data")
+        b.function("run").call(None, slot=(SlotKind.ARGUMENT, 0))
+    else:
+        other.keep("on_data", SlotKind.UNKNOWN, 0)
+    assert ("serve", "on_data") not in resolved(b)
