@@ -399,12 +399,21 @@ def _explanations(chosen: Chosen) -> list[str]:
             said.add(head)
             lines.append(head)
             if one.plan is None:
+                lines += _by_hand(one)
                 continue
             if one.plan.breaks_abi:
                 lines.append(f"  {_ABI}")
             lines += [f"  {note}" for note in one.plan.notes if note not in said]
             said.update(one.plan.notes)
     return lines
+
+
+def _by_hand(one: Planned) -> list[str]:
+    """What a reader can do where no edit is made: the remedy's own words and text, unless the reason has them."""
+    remedy = one.remedy
+    if not remedy.edit or one.by_macro or one.breaks or remedy.text in one.reason:
+        return []
+    return [f"  by hand: {remedy.text}", *(f"    {line}" for line in remedy.edit.splitlines())]
 
 
 def _verify(

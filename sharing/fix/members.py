@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from sharing.fix.abi import outside
 from sharing.fix.hazards import refuse_larger
-from sharing.fix.padding import check_standard, is_first, pad_around, size_around
+from sharing.fix.padding import check_standard, is_first, pad_around, shown, size_around
 from sharing.fix.plan import Changes, Plan, Planner
-from sharing.fix.records import file_of, loose_place, refuse_unbounded, separate_element, shown
+from sharing.fix.records import file_of, loose_place, refuse_unbounded, separate_element
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts

@@ -11,7 +11,7 @@ import re
 from sharing.basics.geometry import round_up
 from sharing.fix.plan import Changes
 from sharing.fix.tokens import Kind, Refused, Source
-from sharing.model.facts import MemberFact, RecordFacts
+from sharing.model.facts import MemberFact, RecordBits, RecordFacts
 from sharing.model.types import RECORD_KINDS
 from sharing.source.declarations import stripped
 
@@ -46,13 +46,23 @@ def pad_around(source: Source, facts: RecordFacts, member: MemberFact, line: int
 
 def pad_tail(source: Source, facts: RecordFacts, line: int, changes: Changes) -> None:
     """A line of padding behind the last member: objects one after another meet on no line, wherever they start."""
-    code = source.code
-    last = source.at(facts.end) - 1
-    if last < 1 or last >= len(code) or code[last].text != b"}" or code[last].end != facts.end:
-        raise Refused(f"a macro defines {facts.name or 'its type'}")
-    if code[last - 1].text != b";":
-        raise Refused(f"what stands last in {facts.name or 'its type'} was not understood")
+    last = closing_brace(source, facts)
+    if last < 1 or source.code[last - 1].text != b";":
+        raise Refused(f"what stands last in {shown(facts)} was not understood")
     _pad_behind(source, last - 1, _padding(line), changes)
+
+
+def closing_brace(source: Source, facts: RecordFacts) -> int:
+    """Index of the token that ends the record's definition.  Raises ``Refused`` where a macro wrote it."""
+    code, last = source.code, source.at(facts.end) - 1
+    if not 0 <= last < len(code) or code[last].text != b"}" or code[last].end != facts.end:
+        raise Refused(f"a macro defines {shown(facts)}")
+    return last
+
+
+def shown(facts: RecordFacts) -> str:
+    """The record in a sentence."""
+    return "its type" if facts.bits & RecordBits.ANONYMOUS or not facts.name else facts.name
 
 
 def is_first(facts: RecordFacts, member: MemberFact) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sharing.fix.abi import outside, record_is_seen
 from sharing.fix.hazards import refuse_larger
-from sharing.fix.padding import check_standard, pad_tail, size_with_tail
+from sharing.fix.padding import check_standard, closing_brace, pad_tail, shown, size_with_tail
 from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
@@ -117,18 +117,14 @@ def file_of(planner: Planner, record: Defined[RecordFacts]) -> tuple[Source, Spe
     return planner.source(path), planner.spelling(path)
 
 
-def shown(facts: RecordFacts) -> str:
-    return "its type" if facts.bits & RecordBits.ANONYMOUS else facts.name
-
-
 def _align(source: Source, facts: RecordFacts, style: Spelling, changes: Changes) -> None:
     code = source.code
     at = source.at(facts.begin)
     while at < len(code) and code[at].begin < facts.end and code[at].text not in _KEYWORDS:
         at += 1
-    last = source.at(facts.end) - 1
-    if at >= len(code) or code[at].begin >= facts.end or code[last].text != b"}" or code[last].end != facts.end:
+    if at >= len(code) or code[at].begin >= facts.end:
         raise Refused(f"a macro defines {shown(facts)}")
+    closing_brace(source, facts)
     if style.record_behind:
         changes.insert(source, facts.end, f" {style.record}")
     else:

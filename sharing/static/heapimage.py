@@ -32,6 +32,7 @@ from sharing.model.image import (
     Table,
     VariableFlag,
 )
+from sharing.model.linkage import is_cxx
 from sharing.model.types import RECORD_KINDS, TypeKind, TypeRecord, TypeTable
 from sharing.static.handedobjects import Told
 from sharing.static.heaprecords import HeapRecord, holders, offsets
@@ -119,8 +120,10 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
         record = one.record
         pointer = image.variable_at(record.pointer)
         by_type = one.type >= 0 and (pointer < 0 or not one.is_array)
-        name = record.kind + record.type if by_type else f"{'' if is_frame(record.pointer) else '*'}{record.name}"
         unit = int(image.variables["unit"][pointer]) if pointer >= 0 else -1
+        plain = unit >= 0 and not is_cxx(image.units[unit].language)
+        called = _own_name(record, one.type, named.types, plain=plain) if by_type else record.name
+        name = called if by_type or is_frame(record.pointer) else f"*{called}"
         type_row = laid.types.row(one.type)
         if one.is_array and one.type >= 0:
             type_row = laid.types.array(one.type, one.size // named.types.size(one.type))
@@ -225,6 +228,14 @@ def _holds_one(record: HeapRecord, size: int) -> bool:
     C11 7.22.3.1: the size is a multiple of the alignment.
     """
     return record.size < 2 * size or HEAP_ALIGNMENT < record.alignment == record.size
+
+
+def _own_name(record: HeapRecord, type_row: int, types: TypeTable, *, plain: bool) -> str:
+    """The type's name as whatever else is said of it has it: of ``plain`` C its tag, behind a typedef as well."""
+    core = types[types.strip(type_row)[0]]
+    if plain and not record.kind and core.kind == TypeKind.STRUCT and core.name:
+        return f"struct {core.name}"
+    return record.kind + record.type
 
 
 def row_named(types: TypeTable, name: str) -> int:

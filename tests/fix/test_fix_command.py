@@ -280,3 +280,25 @@ def test_what_several_edits_change_is_said_of_each() -> None:
     assert sum("changes the layout" in line for line in lines) == 2
     assert sum("compile all again" in line for line in lines) == 1
     assert command._explanations([told[0], told[0]]) == command._explanations([told[0]])
+
+
+def test_what_is_refused_is_said_with_what_to_do_by_hand() -> None:
+    wanted = finding("lock")
+    remedy = msgspec.structs.replace(wanted.remedies[0], text="align the type", edit="struct lock {\n};")
+    refused = Planned(remedy, wanted.participants[0], None, "a macro declares its type")
+    assert command._explanations([(wanted, (refused,))])[1:] == [
+        "  by hand: align the type",
+        "    struct lock {",
+        "    };",
+    ]
+
+
+def test_not_a_second_time_where_the_reason_has_it() -> None:
+    """The near miss, and so is a change that would break something."""
+    wanted = finding("lock")
+    remedy = msgspec.structs.replace(wanted.remedies[0], text="align the type", edit="struct lock {};")
+    for refused in (
+        Planned(remedy, wanted.participants[0], None, "a change by hand: align the type"),
+        Planned(remedy, wanted.participants[0], None, "a file counts its bytes", breaks=True),
+    ):
+        assert len(command._explanations([(wanted, (refused,))])) == 1

@@ -87,6 +87,51 @@ def test_not_where_something_is_found(tmp_path: Path) -> None:
     assert said(_compiled(tmp_path, "gcc", "together.c", text)) == (False, 1)
 
 
+REGISTRY = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <threads.h>
+TYPE { void *sink; _Atomic int running; _Atomic unsigned shards; } registry_t;
+static registry_t *registry;
+static void __attribute__((noinline)) add(registry_t *r) { for (int i = 0; i < 9; i++) r->shards++; }
+static void *worker(void *unused) {
+    while (registry->running) { registry->shards++; thrd_yield(); }
+    return unused;
+}
+static void *client(void *arg) {
+    registry_t *r = arg;
+    while (r->running) add(r);
+    return arg;
+}
+int main(void) {
+    pthread_t one, two, three;
+    registry = calloc(1, sizeof *registry);
+    registry->running = 1;
+    pthread_create(&one, 0, worker, 0);
+    pthread_create(&two, 0, worker, 0);
+    pthread_create(&three, 0, client, registry);
+    thrd_sleep(&(struct timespec){.tv_sec = 1}, 0);
+    registry->running = 0;
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    pthread_join(three, 0);
+    return registry->shards != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["typedef struct registry", "typedef struct"])
+def test_a_pair_is_said_once_by_which_way_ever_threads_come_to_it(tmp_path: Path, kind: str) -> None:
+    """A static pointer leads to it by the name of a typedef, an argument by the tag: to one record."""
+    program = _compiled(tmp_path, "gcc", "registry.c", REGISTRY.replace("TYPE", kind))
+    pairs = [
+        tuple(sorted(who.name for who in one.participants[:2])) for one in audit(AuditOptions(str(program))).findings
+    ]
+    assert pairs
+    assert len({pair[0].removeprefix("struct ").partition(".")[0] for pair in pairs}) == len(pairs) == 1
+    assert pairs[0][0].startswith("struct registry." if kind != "typedef struct" else "registry_t.")
+
+
 def said(program: Path) -> tuple[bool, int]:
     """Does the report have the note, and how many findings has it?"""
     report = audit(AuditOptions(binary=str(program)))
