@@ -18,7 +18,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.ways import block_of
 from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, union
-from sharing.model.image import AccessKind, FunctionFlag, Image, Table
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static import rarefunctions
 from sharing.static.administration import administrators, called_by_seldom_code
 from sharing.static.callees import function_at, functions_called
@@ -32,6 +32,7 @@ from sharing.static.sections import within
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
+STANDARD_ERROR = 2  # the number of the file for errors (POSIX, unistd.h)
 ROUNDS = 12  # of functions that do not return because what they call does not
 
 
@@ -39,7 +40,9 @@ class RareTable(msgspec.Struct, frozen=True):
     """What does not return, what code between runs once, (function, argument) of what runs once or at the end.
 
     ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
-    ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system.  ``installs`` are handed
+    ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system,
+    ``descriptors`` to the file that their first argument numbers.  What ``messages`` begins, or ends in ``$``, makes a
+    message and does nothing else.  ``installs`` are handed
     a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``environment`` reads
     variables of the process, ``options`` tell the next option of a command line.  In ``read_mostly_sections`` a kernel
     keeps what it declares to be hardly ever written.  ``administration`` are types of its tables of settings, of
@@ -56,6 +59,8 @@ class RareTable(msgspec.Struct, frozen=True):
     entries: tuple[tuple[str, int], ...]
     formats: frozenset[str]
     logs: frozenset[str]
+    descriptors: frozenset[str]
+    messages: tuple[str, ...]
     installs: frozenset[str]
     prepares: frozenset[str]
     read_mostly_sections: frozenset[str]
@@ -92,12 +97,13 @@ def with_rarity(image: Image) -> Image:
     def of(names: frozenset[str]) -> npt.NDArray[np.uint64]:
         return np.array([a for name in sorted(names) for a in by_name.get(name, ())], np.uint64)
 
-    told = _told(image, named, table.error_streams)
+    told = union(_told(image, named, table.error_streams), _written_errors(image, of(table.descriptors)))
     telling = among(block_of(calls), told)
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
+    always = logs.always | _tellers(image, named, telling | among(calls["callee"], of(table.reports | table.logs)))
     never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
     never += of(table.never_return | table.reports).tolist()
-    never += image.functions["address"][logs.always].tolist()
+    never += image.functions["address"][always].tolist()
     seldom_calls, blocks, ends, endless = _dead_ends(image, np.array(never, np.uint64), told)
     seldom_sites = _before(sites, blocks, ends)
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
@@ -113,7 +119,7 @@ def with_rarity(image: Image) -> Image:
     handed = {(a, number) for wanted, number in table.entries for a in of(frozenset({wanted})).tolist()}
     entries = rarefunctions.handed_over_to(image, handed)
     entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
-    entries = union(entries, np.flatnonzero(logs.always))
+    entries = union(entries, np.flatnonzero(always))
     entries = union(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
     entries = union(entries, administrators(image, table.administration, of(table.shown_by)))
     functions = image.functions
@@ -178,6 +184,25 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
     handed = among(image.calls["ip"], args["ip"][among(args["value"].astype(np.uint64), at)])
     found.append(block_of(image.calls[handed]))
     return distinct(np.concatenate(found))
+
+
+def _written_errors(image: Image, descriptors: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Blocks in which the file of errors is written by its number."""
+    args = image.args
+    written = among(args["callee"], descriptors) & (args["arg"] == 0) & (args["kind"] == ArgKind.CONSTANT)
+    found = args["ip"][written & (args["value"] == STANDARD_ERROR)]
+    return distinct(block_of(image.calls[among(image.calls["ip"], found)]))
+
+
+def _tellers(image: Image, named: list[tuple[int, str]], telling: Bools) -> Bools:
+    """As of ``rarefunctions.tellers``, by names."""
+    if not telling.any():
+        return np.zeros(len(image.functions), bool)
+    table = _table()
+    whole = frozenset(name[:-1] for name in table.messages if name.endswith("$")) | table.formats
+    begins = tuple(name for name in table.messages if not name.endswith("$"))
+    prepares = [address for address, name in named if name in whole or name.startswith(begins)]
+    return rarefunctions.tellers(image, telling, np.array(prepares, np.uint64))
 
 
 def _dead_ends(

@@ -14,6 +14,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
+from sharing.static.executions import in_loop
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -39,6 +40,27 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools
     found = (calls_made(image, makes & told) > 0) | ((calls_made(image, makes) > 0) & writes)
     always = calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
     return Logs(found & always, found & ~always)
+
+
+def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
+    """Functions that tell of an error, or of little more, and do nothing else, by themselves or by others that do so.
+
+    ``telling``: calls that write to a stream or log for errors; ``prepares`` make the text, or keep others away.
+    Not what looks first whether it should write: that is called on all ways, to be heard on request.
+    """
+    calls, sites = image.calls, image.sites
+    stores = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW)) & in_loop(sites["loop_depth"])
+    works = np.bincount(sites["function"][stores & (sites["function"] >= 0)], minlength=len(image.functions)) > 0
+    possible = ~works & among(image.functions["address"], calls["callee"])
+    called, quiet = functions_called(image), among(calls["callee"], prepares)
+    found: Bools = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
+    while True:
+        tells = telling | found[called]
+        only = calls_made(image, ~(tells | quiet)) == 0
+        fresh: Bools = possible & only & (calls_made(image, tells & (calls["rarity"] < numbers.EVERY_ROUND)) > 0)
+        if (fresh == found[:-1]).all():
+            return fresh
+        found[:-1] = fresh
 
 
 def calls_made(image: Image, rows: Bools) -> Rows:

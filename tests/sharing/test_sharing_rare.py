@@ -155,6 +155,47 @@ int main(int n, char **v) {
   return 0;
 }
 """
+TOLD_ONCE = """
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <stdarg.h>
+#include <syslog.h>
+long streamed, numbered, listed, handed, printed, saved, sampled, raw;
+volatile long counted, rounds;
+FILE *file;
+__attribute__((noinline)) static void stream(const char *what, long x) { fprintf(stderr, "error: %s %ld\\n", what, x); }
+__attribute__((noinline)) static void number(const char *what, long x) {
+  char text[99];
+  snprintf(text, sizeof text, what, x);
+  if (write(2, text, strlen(text)) < 0) counted = 1;
+}
+__attribute__((noinline)) static void list(const char *what, ...) {
+  va_list all;
+  va_start(all, what);
+  vsyslog(LOG_ERR, what, all);
+  va_end(all);
+}
+__attribute__((noinline)) static void inner(long x) { fprintf(stderr, "bad: %ld\\n", x); }
+__attribute__((noinline)) static void hand(const char *what, long x) { char t[50]; snprintf(t, 50, what, x); inner(x); }
+__attribute__((noinline)) static void print(const char *what, long x) { printf("%s %ld\\n", what, x); }
+__attribute__((noinline)) static void save(const char *what, long x) { fprintf(file, "%s %ld\\n", what, x); }
+__attribute__((noinline)) static void sample(const char *what, long x) {
+  for (long i = 0; i < x; i++) counted += i * x;
+  fprintf(stderr, "%s %ld\\n", what, counted);
+}
+int main(int n, char **v) {
+  if (n == 3) { streamed++; stream("three", n); }
+  if (n == 4) { numbered++; number("%ld", n); }
+  if (n == 5) { listed++; list("%d", n); }
+  if (n == 6) { handed++; hand("%ld", n); }
+  if (n == 7) { printed++; print("seven", n); }
+  if (n == 8) { saved++; save("eight", n); }
+  if (n == 9) { sampled++; sample("nine", rounds); }
+  if (n == 10) { raw++; if (write(2, "ten", 3) < 0) return 1; }
+  return 0;
+}
+"""
 OPTIONS = """
 #include <string.h>
 long colour, limit, asked;
@@ -320,6 +361,14 @@ class TestPrograms:
         assert min(found["written"], found["put"], found["traced"]) >= SELDOM
         assert max(found["shown"], found["worked"]) < SELDOM  # what the program is there to say
         assert found["looked"] < SELDOM  # whether it should write is asked each time
+
+    def test_functions_that_only_tell_of_errors_wherever_they_are_called(
+        self, compiled: Compile, tool: str, level: str
+    ) -> None:
+        told, others = ("streamed", "numbered", "listed", "handed", "raw"), ("printed", "saved", "sampled")
+        found = rarities(compiled(tool, "c", TOLD_ONCE, level), *told, *others, within=("main",))
+        assert min(found[name] for name in told) >= SELDOM
+        assert max(found[name] for name in others) < SELDOM  # what a program is there to write, and work that ends so
 
     def test_what_readers_of_options_set(self, compiled: Compile, tool: str, level: str) -> None:
         found = rarities(compiled(tool, "c", OPTIONS, level), "colour", "limit", "asked")
