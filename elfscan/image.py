@@ -55,7 +55,7 @@ from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import TRACED_BYTES, Behind, Unit
 from sharing.model.linkage import is_rust
-from sharing.model.plural import count
+from sharing.model.plural import count, percent
 from sharing.model.threadsigns import ThreadSigns
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def _little_decoded(counts: dict[str, int]) -> tuple[str, ...]:
     if decoded >= DECODED_SHARE * whole:
         return ()
     why = "the rest is in no function that symbols, unwind frames or calls tell, or is no code"
-    return (f"{decoded / whole:.1%} of {whole:,} bytes of code were decoded: {why}",)
+    return (f"{percent(decoded, whole)} of {count(whole, 'byte')} of code were decoded: {why}",)
 
 
 def _missing(program: Program) -> tuple[str, ...]:

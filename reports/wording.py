@@ -5,12 +5,10 @@ Owns phrases, not markup: names in them are as they were read, and each emitter 
 
 from __future__ import annotations
 
-import math
-
 from reports.order import by_severity
 from sharing.model import Participant, Remedy, Report, Target
 from sharing.model.finding import GUARDED, IN_A_HEADER, OR_A_MEMBER
-from sharing.model.plural import count
+from sharing.model.plural import count, percent
 
 GUARDS_SHOWN = 3  # by name in one sentence
 FROM_SOURCE = "the source"  # Target.debug where types come from there
@@ -127,6 +125,6 @@ def facts(report: Report) -> str:
     counts = report.coverage.counts
     parts = [count(counts[name], *words) for name, words in _FACTS.items() if counts.get(name)]
     if whole := counts.get("executable_bytes", 0):
-        share = min(counts.get("decoded_bytes", 0) / whole, 1.0)
-        parts.append(f"{math.floor(share * 1000) / 10:g} % of {count(whole, 'byte')} of code decoded")
+        share = percent(counts.get("decoded_bytes", 0), whole)
+        parts.append(f"{share} of {count(whole, 'byte')} of code decoded")
     return ", ".join(parts)

@@ -1,7 +1,8 @@
-"""Numbers of things in words: ``1 finding``, ``2,048 findings``, ``a, b and 4 more``.  Owns nothing else."""
+"""Numbers of things in words: ``2,048 findings``, ``a, b and 4 more``, ``99.9 %``.  Owns nothing else."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 
@@ -17,3 +18,8 @@ def named(names: Sequence[str], most: int, total: int = 0, between: str = ", ") 
     """
     others = max(len(names), total) - min(len(names), most)
     return between.join(names[:most]) + (f" and {others:,} more" if others > 0 else "")
+
+
+def percent(part: int, whole: int) -> str:
+    """``99.9 %``, rounded down: nothing but the whole is 100 %."""
+    return f"{math.floor(min(part / whole, 1.0) * 1000) / 10:g} %"

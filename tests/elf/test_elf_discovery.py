@@ -11,6 +11,7 @@ import pytest
 
 from elfscan.image import read_images
 from linemate import api
+from reports.wording import facts
 from sharing.model import FunctionFlag, Image
 
 PROGRAM = r"""
@@ -86,6 +87,8 @@ def test_little_decoded_code_is_an_incomplete_analysis(tmp_path: Path) -> None:
     report = api.audit(stripped(built(tmp_path, "gcc", "-O2", text=text)), config=False)
     assert report.incomplete
     assert any("bytes of code were decoded" in note for note in report.coverage.notes)
+    note = next(note for note in report.coverage.notes if "bytes of code were decoded" in note)
+    assert f"{note.partition(' of ')[0]} of " in facts(report)  # one share, however it is told
     counts = report.coverage.counts
     assert counts["decoded_bytes"] < 2000 < 40_000 < counts["executable_bytes"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sharing.model.plural import named
+from sharing.model.plural import named, percent
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,11 @@ def test_what_is_not_named_is_counted(names: list[str], most: int, total: int, t
 
 def test_names_with_commas_are_parted_otherwise() -> None:
     assert named(["a, b", "c", "d"], 2, between="; ") == "a, b; c and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "text"),
+    [(566, 566, "100 %"), (999_999, 1_000_000, "99.9 %"), (334, 60_348, "0.5 %"), (0, 9, "0 %"), (11, 10, "100 %")],
+)
+def test_a_share_is_rounded_down(part: int, whole: int, text: str) -> None:
+    assert percent(part, whole) == text

@@ -76,7 +76,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         array = _array_of(actor, line)
         if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):
             continue
-        each = "the one of its own thread number" if array.own else "the one whose index it computes"
+        each = "the one of its own thread number" if array.own else "one at an index that it computes, perhaps its own"
         yield Draft(
             rule=RULE.id,
             severity=_grade(actor, array, ctx),
