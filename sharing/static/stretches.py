@@ -190,7 +190,7 @@ def find_stretches(
     regions = _regions(roots, mask)
     parts: list[_Parts] = []
     sections: set[int] = set()
-    for line in _lines(image, knowledge, roots, regions, edges):
+    for line in _lines(image, knowledge, roots, {at for at, of in regions.items() if at == of}, edges):
         behind = () if line.sections is None else (image.behind.elsewhere,)
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
@@ -272,23 +272,36 @@ def _parted(a: dict[int, tuple[int, int]], b: dict[int, tuple[int, int]]) -> boo
     ) or any(NO_ROUND not in (a[at], b[at]) and a[at] != b[at] for at in a.keys() & b.keys() if at < 0)
 
 
-def _regions(roots: Sequence[Root], mask: Masks) -> set[int]:
-    """Roots that main alone starts, and waits for before it goes on."""
+def _regions(roots: Sequence[Root], mask: Masks) -> dict[int, int]:
+    """Roots that main alone starts, and waits for before it goes on, and what these start and wait for, as a region its
+    sections: by root the one that main starts."""
     main = sum(1 << at for at, root in enumerate(roots) if root.name == "main")
-    return {
-        at
+    found = {
+        at: at
         for at, root in enumerate(roots)
         if root.waited_in and all(int(mask[function]) == main for function in root.waited_in)
     }
+    bits = {1 << at: at for at in range(len(roots))}
+    fresh = True
+    while fresh:
+        fresh = False
+        for at, root in enumerate(roots):
+            around = {found.get(bits.get(int(mask[function]), at), -1) for function in root.waited_in}
+            if at not in found and len(around) == 1 and (region := around.pop()) >= 0:
+                found[at] = region
+                fresh = True
+    return found
 
 
-def _one_after_another(roots: Sequence[Root], regions: set[int], a: int, b: int) -> bool:
+def _one_after_another(roots: Sequence[Root], regions: dict[int, int], a: int, b: int) -> bool:
     """Two regions, or one and main."""
-    return (a in regions and (b in regions or roots[b].name == "main")) or (b in regions and roots[a].name == "main")
+    if a in regions and b in regions:
+        return regions[a] != regions[b]
+    return (a in regions and roots[b].name == "main") or (b in regions and roots[a].name == "main")
 
 
 def _lines(
-    image: Image, knowledge: Knowledge, roots: Sequence[Root], regions: set[int], edges: Edges
+    image: Image, knowledge: Knowledge, roots: Sequence[Root], regions: Container[int], edges: Edges
 ) -> Iterator[_Line]:
     """Entries of threads that pass barriers, where all calls at each of these are in such entries."""
     objects = meeting_points(image, knowledge, roots)

@@ -255,10 +255,7 @@ void Collector::readRegions(const Scan &Seen, const FunctionDecl &Parent,
                             FunctionFacts &ParentFacts) {
   std::vector<int64_t> Symbols;
   for (const OMPExecutableDirective *D : Seen.Regions) {
-    const CapturedStmt *Captured = parallelBody(*D);
-    const CapturedStmt *Innermost = D->getInnermostCapturedStmt();
-    Stmt *Code = const_cast<Stmt *>(
-        (Innermost ? Innermost : Captured)->getCapturedStmt());
+    Stmt *Code = const_cast<Stmt *>(regionBody(*D));
     int64_t Line = Unit.position(D->getBeginLoc()).Line;
     std::string Suffix = "#omp@" + std::to_string(Line);
     FunctionFacts Out;
@@ -271,6 +268,8 @@ void Collector::readRegions(const Scan &Seen, const FunctionDecl &Parent,
     // Local pointers of the parent keep their meaning inside.
     Scan Inner;
     Inner.Locals = Seen.Locals;
+    if (isa<OMPSectionDirective>(D))
+      Inner.Shared = Seen.Shared;
     Inner.share(*D);
     Inner.add(Code);
     readInto(Out, Parent, Code, Inner, nullptr);

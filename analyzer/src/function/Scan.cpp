@@ -90,10 +90,22 @@ const CapturedStmt *parallelBody(const OMPExecutableDirective &D) {
                                : nullptr;
 }
 
+const Stmt *regionBody(const OMPExecutableDirective &D) {
+  if (isa<OMPSectionDirective>(D))
+    return D.hasAssociatedStmt() ? D.getAssociatedStmt() : nullptr;
+  const CapturedStmt *Captured = parallelBody(D);
+  if (!Captured)
+    return nullptr;
+  const CapturedStmt *Innermost = D.getInnermostCapturedStmt();
+  return (Innermost ? Innermost : Captured)->getCapturedStmt();
+}
+
 /// All that has the default kind of sharing or is said to be shared; what a
 /// clause makes private each thread has a copy of.
 void Scan::share(const OMPExecutableDirective &D) {
   const CapturedStmt *Captured = parallelBody(D);
+  if (!Captured)
+    return; // a section has what the region around it has
   for (const CapturedStmt::Capture &C : Captured->captures())
     if (C.capturesVariable())
       Shared.insert(C.getCapturedVar());
@@ -335,7 +347,7 @@ void Scan::see(const Item &I) {
     break;
   }
   if (const auto *D = dyn_cast<OMPExecutableDirective>(S);
-      D && How != As::Unevaluated && parallelBody(*D)) {
+      D && How != As::Unevaluated && regionBody(*D)) {
     Regions.push_back(D);
     How = As::Unevaluated; // here; it is a function of its own
   }

@@ -99,6 +99,10 @@ private:
 /// The body of a directive that several threads run, or null.
 const clang::CapturedStmt *parallelBody(const clang::OMPExecutableDirective &D);
 
+/// The code of a directive that is a function of its own: of a parallel region,
+/// of a task, or of a section, which one of a region's threads runs.
+const clang::Stmt *regionBody(const clang::OMPExecutableDirective &D);
+
 } // namespace linemate
 
 #endif

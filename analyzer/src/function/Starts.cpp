@@ -410,12 +410,15 @@ void Body::joined(QualType Destroyed, const CXXDestructorDecl *Said,
 }
 
 void Body::regions(const OMPExecutableDirective &D) {
-  if (!parallelBody(D))
+  if (!regionBody(D))
     return;
   auto Region = llvm::find(Seen.Regions, &D) - Seen.Regions.begin();
+  // Of sections each is one thread's, the first without a directive as well.
+  bool Once = isa<OMPSectionDirective, OMPParallelSectionsDirective>(D);
   addStart(-2 - int64_t(Region),
-           ("omp " + getOpenMPDirectiveName(D.getDirectiveKind())).str(), true,
-           D.getBeginLoc());
+           Once ? "omp section"
+                : "omp " + getOpenMPDirectiveName(D.getDirectiveKind()).str(),
+           !Once, D.getBeginLoc());
 }
 
 } // namespace linemate
