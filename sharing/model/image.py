@@ -176,6 +176,8 @@ PARAM_DTYPE = np.dtype(
         ("kind", "u1"),
         ("flags", "u1"),
         ("loop_depth", "u1"),
+        ("rarity", "u1"),  # as of sites
+        ("reserved", "u1", (7,)),
     ]
 )
 

@@ -262,7 +262,7 @@ def through_arguments(image: Image) -> Table:
     sites["kind"] = p["kind"]
     sites["flags"] = p["flags"] | SiteFlag.VIA_CALL | _indexed(a)
     sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
-    sites["rarity"] = np.minimum(of_call(image, a["ip"], "rarity"), 255)
+    sites["rarity"] = _with_call(image, a["ip"], if_seldom(p["rarity"]))
     sites["order"] = of_call(image, a["ip"], "order")
     return sites
 
@@ -284,7 +284,7 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
     sites["ip"], sites["function"] = p["ip"], start[:, 0]
     sites["target"] = (start[:, 1] + p["offset"]).astype(np.uint64)
     sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
-    sites["order"] = p["order"]
+    sites["rarity"], sites["order"] = if_seldom(p["rarity"]), p["order"]
     sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
     element = SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.GIVEN
     sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, element, 0).astype(np.uint8)
@@ -384,10 +384,22 @@ def _summaries(image: Image, entries: Table) -> Table:
         fresh["offset"] += passed["value"][left]
         fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
         fresh["ip"] = passed["ip"][left]
+        fresh["rarity"] = _with_call(image, fresh["ip"], fresh["rarity"])
         fresh["order"] = of_call(image, fresh["ip"], "order")
         level = _limit(fresh)
         params = _limit(np.concatenate([params, level]))
     return params
+
+
+def if_seldom(rarity: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """What is said of accesses through arguments: whether they are next to never made, as where errors are told, and no
+    more than that.  What is one for all callers, and for several accesses, is not as rare as the rarest of them."""
+    return np.where(rarity >= shared.SELDOM, rarity, 0).astype(np.uint8)
+
+
+def _with_call(image: Image, ips: Table, rarity: Table) -> npt.NDArray[np.int64]:
+    """How rare in the caller what is so rare in what these calls call."""
+    return np.minimum(of_call(image, ips, "rarity").astype(np.int64) + rarity, np.iinfo(np.uint8).max)
 
 
 def _handed_on(count: int, entries: Table, caller: Table, callee: Table) -> npt.NDArray[np.bool_]:
@@ -400,7 +412,8 @@ def _handed_on(count: int, entries: Table, caller: Table, callee: Table) -> npt.
 
 
 def _limit(params: Table) -> Table:
-    """One row per (function, argument, offset, size, kind), the deepest loop kept, at most MAX_CALLEE_ROWS each."""
+    """One row per (function, argument, offset, size, kind), the deepest loop and the least rare place kept, at most
+    MAX_CALLEE_ROWS each."""
     if not len(params):
         return np.empty(0, PARAM_DTYPE)
     # function, argument (< 8), offset (+-1 MiB), size, kind in one key of 63 bits: one sort instead of six.
@@ -412,6 +425,7 @@ def _limit(params: Table) -> Table:
     first = np.flatnonzero(leading(ordered))
     rows = params[order[first]]
     rows["loop_depth"] = np.maximum.reduceat(params["loop_depth"][order], first)
+    rows["rarity"] = np.minimum.reduceat(params["rarity"][order], first)
     key = _key(rows["function"], rows["arg"])
     first = np.flatnonzero(leading(key))
     begin = np.repeat(first, np.diff(first, append=len(key)))

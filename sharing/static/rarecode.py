@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -31,6 +32,7 @@ from sharing.static.sections import within
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
+Addresses = npt.NDArray[np.uint64]
 
 STANDARD_ERROR = 2  # the number of the file for errors (POSIX, unistd.h)
 ROUNDS = 12  # of functions that do not return because what they call does not
@@ -116,12 +118,7 @@ def with_rarity(image: Image) -> Image:
     asked = np.append(logs.asked, False)
     seldom_sites |= asked[sites["function"]] & (sites["rarity"] > 0)
     seldom_calls |= asked[calls["function"]] & (calls["rarity"] > 0)
-    handed = {(a, number) for wanted, number in table.entries for a in of(frozenset({wanted})).tolist()}
-    entries = rarefunctions.handed_over_to(image, handed)
-    entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
-    entries = union(entries, np.flatnonzero(always))
-    entries = union(entries, np.flatnonzero(_for_the_end_alone(image, endless)))
-    entries = union(entries, administrators(image, table.administration, of(table.shown_by)))
+    entries = _entries(image, of, np.flatnonzero(always | _for_the_end_alone(image, endless)))
     functions = image.functions
     if len(entries):
         seldom_sites |= among(sites["function"], entries)
@@ -133,9 +130,22 @@ def with_rarity(image: Image) -> Image:
     seldom_sites[: len(image.sites)] |= _writes_declared_rare(image, table.read_mostly_sections)
     seldom_calls |= _between(calls["ip"], once)
     seldom_calls &= ~calls_that_sleep(image)  # a loop that also tells of errors sleeps all the same
+    params = image.params
+    seldom_params = _before(params, blocks, ends) | _between(params["ip"], ranges) | _between(params["ip"], once)
+    seldom_params |= (asked[params["function"]] & (params["rarity"] > 0)) | among(params["function"], entries)
     found = with_sites(image, _raised(sites, seldom_sites))
-    found = dataclasses.replace(found, functions=functions, calls=_raised(calls, seldom_calls))
+    calls, params = _raised(calls, seldom_calls), _raised(params, seldom_params)
+    found = dataclasses.replace(found, functions=functions, calls=calls, params=params)
     return _marked(found, called_by_seldom_code(found, found.calls))
+
+
+def _entries(image: Image, of: Callable[[frozenset[str]], Addresses], known: Rows) -> Rows:
+    """Functions that run once or seldom by what is handed to whom, besides those that are ``known`` to."""
+    table = _table()
+    handed = {(a, number) for wanted, number in table.entries for a in of(frozenset({wanted})).tolist()}
+    entries = union(rarefunctions.handed_over_to(image, handed), known)
+    entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
+    return union(entries, administrators(image, table.administration, of(table.shown_by)))
 
 
 def _marked(image: Image, rows: Rows) -> Image:
@@ -144,8 +154,9 @@ def _marked(image: Image, rows: Rows) -> Image:
         return image
     functions = image.functions.copy()
     functions["flags"][rows] |= np.uint32(FunctionFlag.COLD)
-    sites, calls = (_raised(table, among(table["function"], rows)) for table in (every_site(image), image.calls))
-    return dataclasses.replace(with_sites(image, sites), functions=functions, calls=calls)
+    tables = every_site(image), image.calls, image.params
+    sites, calls, params = (_raised(table, among(table["function"], rows)) for table in tables)
+    return dataclasses.replace(with_sites(image, sites), functions=functions, calls=calls, params=params)
 
 
 def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:

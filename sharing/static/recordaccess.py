@@ -17,7 +17,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import ARG_DTYPE, SITE_DTYPE, WORD_HOLDER, ArgKind, Image, SiteFlag, Table
 from sharing.static.callees import function_at
 from sharing.static.correlate import all_sites
-from sharing.static.flow import INIT, lock_events
+from sharing.static.flow import INIT, if_seldom, lock_events
 from sharing.static.heaprecords import holders, offsets, pointed_record
 
 # Where the object stands while calls are followed that are handed a part of it.  No other address is looked at then.
@@ -51,6 +51,7 @@ def through_pointers(image: Image, knowledge: Knowledge, rows: list[int], size: 
     sites = np.zeros(len(params), SITE_DTYPE)
     for column in ("ip", "function", "size", "kind", "flags", "loop_depth", "order"):
         sites[column] = params[column]
+    sites["rarity"] = if_seldom(params["rarity"])
     sites["stride"] = params["stride"]
     sites["target"] = params["offset"].astype(np.uint64)
     behind, held = image.behind.sites, image.behind.args

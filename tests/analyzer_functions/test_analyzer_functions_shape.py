@@ -71,6 +71,40 @@ def test_rarity_follows_what_the_condition_and_its_branch_say(
     assert rarity["after"] <= 2 if tail else rarity["after"] == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "once"),
+    [
+        ("if (mine < 0) mine = next++;", True),
+        ("if (mine == NONE) mine = next++ % 8;", True),
+        ("if (!record) record = make(next++);", True),
+        ("if (mine < 0) mine = next++; else other++;", True),
+        ("if (shared < 0) shared = next++;", False),  # of all threads
+        ("if (mine < 0) { next++; mine = 0; }", False),  # something may undo it
+        ("if (mine == 0) mine = refill(next++); mine--;", False),  # used up, and filled again
+        ("if (mine > 0) mine = next++;", False),
+        ("if (mine == shared) mine = next++;", False),  # comes to be so again
+        ("if (mine < 0) fill(&mine, next++);", False),
+    ],
+)
+def test_what_a_thread_gets_as_it_has_none_it_gets_once(tmp_path: Path, text: str, once: bool) -> None:
+    rarity = column(
+        read(
+            tmp_path,
+            f"""
+    enum {{ NONE = -1 }};
+    static _Thread_local int mine = -1; static _Thread_local char *record;
+    static int shared, next, other;
+    char *make(int); int refill(int); void fill(int *, int);
+    void f(void) {{ {text} }}
+    """,
+        ),
+        "f",
+        13,
+    )
+    assert (rarity["next"] >= 40) == once
+    assert rarity.get("other", 0) <= 1
+
+
 @pytest.mark.parametrize("tail", ["y = 1; goto out;", "kept = -1; goto out;", "*z = -1; goto out;", "goto out;"])
 def test_a_way_out_that_notes_no_failure_is_as_likely_as_any(tmp_path: Path, tail: str) -> None:
     text = f"""

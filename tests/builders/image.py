@@ -86,7 +86,7 @@ class Body:
         default_factory=list
     )
     sites: list[tuple[int, Target, AccessKind, int, int, int, int, int, int]] = field(default_factory=list)
-    params: list[tuple[int, int, int, AccessKind, int, int, int]] = field(default_factory=list)
+    params: list[tuple[int, int, int, AccessKind, int, int, int, int]] = field(default_factory=list)
     kept: list[tuple[int, str | Param, SlotKind, int]] = field(default_factory=list)
     statements: int = 0
 
@@ -144,10 +144,10 @@ class Body:
         return self.access(AccessKind.RMW, target, size, loop=loop, flags=flags)
 
     def through(
-        self, arg: int, offset: int, kind: AccessKind, size: int = 8, *, loop: int = 0, stride: int = 0
+        self, arg: int, offset: int, kind: AccessKind, size: int = 8, *, loop: int = 0, stride: int = 0, rarity: int = 0
     ) -> Body:
         """Touch [argument + offset]."""
-        self.params.append((self._ip(), arg, offset, kind, size, loop, stride))
+        self.params.append((self._ip(), arg, offset, kind, size, loop, stride, rarity))
         return self
 
     def kept_rows(self, row: int, address: Callable[[Target], int]) -> list[tuple[int, ...]]:
@@ -312,7 +312,7 @@ class Builder:
                 start = imports.setdefault(name, IMPORTS + 0x10 * len(imports))
             return start + (int(offset, 0) if offset else 0)
 
-        sites, calls, args, params, kept = [], [], [], [], []
+        sites, calls, args, params, kept, indexed = [], [], [], [], [], SiteFlag.INDEXED
         for row, body in enumerate(self.functions.values()):
             for ip, callee, given, loop, rarity, order, slot in body.calls:
                 called = address(callee) if callee is not None else 0
@@ -323,8 +323,10 @@ class Builder:
                         args.append((ip, called, what, row, number, kind, more, loop))
             for ip, target, kind, size, loop, rarity, order, stride, flags in body.sites:
                 sites.append((ip, address(target), row, size, stride, order, kind, flags, loop, rarity))
-            for ip, arg, offset, kind, size, loop, stride in body.params:
-                params.append((ip, offset, row, size, stride, 0, arg, kind, SiteFlag.INDEXED if stride else 0, loop))
+            for ip, arg, offset, kind, size, loop, stride, rarity in body.params:
+                params.append(
+                    (ip, offset, row, size, stride, 0, arg, kind, indexed * bool(stride), loop, rarity, (0,) * 7)
+                )
             kept += body.kept_rows(row, address)
         bodies = enumerate(self.functions.values())
         functions = [(body.address, body.size, i, 1, body.flags, 0) for i, body in bodies]

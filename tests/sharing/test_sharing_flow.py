@@ -169,6 +169,16 @@ class TestThroughArguments:
         b.function("bump").through(0, 16, AccessKind.RMW, 8, loop=1).through(0, 24, AccessKind.LOAD, 4)
         assert through(b) == [("f", stats + 16, 8, "RMW", 2), ("f", stats + 24, 4, "LOAD", 1)]
 
+    def test_what_the_callee_next_to_never_does_is_as_rare_for_the_caller(self) -> None:
+        b = Builder()
+        stats = b.variable("stats", 64)
+        b.function("f").call("outer", "stats")
+        b.function("outer").call("bump", Param(0))
+        bump = b.function("bump").through(0, 16, AccessKind.RMW, rarity=40).through(0, 24, AccessKind.RMW)
+        bump.through(0, 32, AccessKind.RMW, rarity=44).through(0, 32, AccessKind.RMW)
+        rarity = {int(s["target"]) - stats: int(s["rarity"]) for s in flow.through_arguments(b.image())}
+        assert rarity == {16: 40, 24: 0, 32: 0}
+
     def test_an_element_at_a_computed_index_stays_one(self) -> None:
         b = Builder()
         b.variable("stats", 256)

@@ -474,3 +474,16 @@ def test_a_loop_that_tells_of_something_and_sleeps_sleeps() -> None:
 
 def _address(image: Image, name: str) -> int:
     return next(address for address, called in image.callee_names.items() if called == name)
+
+
+def test_what_is_behind_an_argument_is_as_rare_where_the_program_ends() -> None:
+    """An error that a function counts in the record which it was given."""
+    b = Builder()
+    worker = b.function("worker").through(0, 8, AccessKind.RMW, rarity=4).call("abort", rarity=4)
+    worker.through(0, 16, AccessKind.RMW, rarity=4)
+    b.function("main").call("worker")
+    image = with_rarity(b.image())
+    assert dict(zip(image.params["offset"].tolist(), image.params["rarity"].tolist(), strict=True)) == {
+        8: SELDOM,
+        16: 4,
+    }

@@ -35,6 +35,17 @@ def test_an_element_at_a_computed_index_is_another_for_each_thread() -> None:
     assert site["flags"] & SiteFlag.INDEXED
 
 
+@pytest.mark.parametrize(("rarity", "stated"), [(40, 40), (36, 0), (8, 0)])
+def test_what_an_entry_next_to_never_does_is_as_rare_for_the_object(rarity: int, stated: int) -> None:
+    """As where errors are told; how the arms of its branches are likely is not asked."""
+    b = Builder()
+    b.function("main").call("pthread_create", None, None, "work", "slots")
+    b.function("work").through(0, 8, AccessKind.RMW, loop=1, rarity=rarity)
+    b.variable("slots", 256)
+    (site,) = through_starts(b.image(), default_knowledge())
+    assert site["rarity"] == stated
+
+
 def handed(*places: str) -> Table:
     """What the entry does to the object of which it is handed these places, one a call."""
     b = Builder()

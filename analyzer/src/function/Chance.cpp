@@ -210,23 +210,68 @@ bool sets(const Stmt *S, const ValueDecl &V) {
          named(Call->getImplicitObjectArgument()) == &V;
 }
 
-/// "if (!x) { ...; x = ...; }": what is made once, and found from then on.
-bool makesOnce(const IfStmt &If) {
-  const Expr *Tested = testedForZero(If.getCond());
-  const ValueDecl *V = Tested ? valueOf(Tested) : nullptr;
-  if (!V)
-    return false;
+/// How many statements of a branch are so.
+template <typename Predicate>
+unsigned countIn(const Stmt &Branch, Predicate Is) {
   constexpr unsigned MaxStatements = 256;
-  llvm::SmallVector<const Stmt *, 32> Work{If.getThen()};
+  unsigned Count = 0;
+  llvm::SmallVector<const Stmt *, 32> Work{&Branch};
   for (unsigned Seen = 0; !Work.empty() && Seen < MaxStatements; ++Seen) {
     const Stmt *S = Work.pop_back_val();
-    if (sets(S, *V))
-      return true;
+    Count += Is(S);
     for (const Stmt *Child : S->children())
       if (Child)
         Work.push_back(Child);
   }
-  return false;
+  return Count;
+}
+
+/// "if (!x) { ...; x = ...; }": what is made once, and found from then on.
+bool makesOnce(const IfStmt &If) {
+  const Expr *Tested = testedForZero(If.getCond());
+  const ValueDecl *V = Tested ? valueOf(Tested) : nullptr;
+  return V &&
+         countIn(*If.getThen(), [V](const Stmt *S) { return sets(S, *V); });
+}
+
+/// The variable of thread-local storage that a statement changes, if any.
+const ValueDecl *changedOwn(const Stmt *S) {
+  const Expr *To = nullptr;
+  if (const auto *B = dyn_cast<BinaryOperator>(S); B && B->isAssignmentOp())
+    To = B->getLHS();
+  else if (const auto *U = dyn_cast<UnaryOperator>(S);
+           U && (U->isIncrementDecrementOp() || U->getOpcode() == UO_AddrOf))
+    To = U->getSubExpr();
+  const auto *V = dyn_cast_or_null<VarDecl>(To ? named(To) : nullptr);
+  return V && V->getTLSKind() != VarDecl::TLS_None ? V : nullptr;
+}
+
+/// The variable of thread-local storage that is compared with a constant, as
+/// that has no number yet: "x == NONE", "x < 0", "!x".
+const ValueDecl *ownWithoutValue(const Expr *E, const ASTContext &Context) {
+  E = E->IgnoreParenImpCasts();
+  const Expr *Of = testedForZero(E);
+  if (const auto *B = dyn_cast<BinaryOperator>(E);
+      !Of && B && (B->getOpcode() == BO_EQ || B->getOpcode() == BO_LT) &&
+      B->getRHS()->isIntegerConstantExpr(Context))
+    Of = B->getLHS();
+  const auto *V = dyn_cast_or_null<VarDecl>(Of ? named(Of) : nullptr);
+  return V && V->getTLSKind() != VarDecl::TLS_None ? V : nullptr;
+}
+
+/// "if (my_slot < 0) my_slot = next_slot++;": what each thread does once.  What
+/// sets the variable to a constant may be undone elsewhere, and one that the
+/// function changes elsewhere as well is used up.
+bool isFirstOfThread(const IfStmt &If, const ASTContext &Context,
+                     const OwnChanges &Changes) {
+  const ValueDecl *V = ownWithoutValue(If.getCond(), Context);
+  if (!V || Changes.lookup(V) != 1)
+    return false;
+  return countIn(*If.getThen(), [&](const Stmt *S) {
+           const auto *B = dyn_cast<BinaryOperator>(S);
+           return B && B->getOpcode() == BO_Assign && named(B->getLHS()) == V &&
+                  !B->getRHS()->isEvaluatable(Context);
+         }) == 1;
 }
 
 /// "ret = -EINVAL": what the function is about to tell its caller.
@@ -285,17 +330,19 @@ float chanceOf(Way W) {
 
 } // namespace
 
-Expectations expectedOperands(const CFG &Graph) {
-  Expectations Out;
+SaidElsewhere::SaidElsewhere(const CFG &Graph) {
   for (const CFGBlock *B : Graph)
     for (const CFGElement &E : *B) {
       auto S = E.getAs<CFGStmt>();
-      const auto *Call = S ? dyn_cast<CallExpr>(S->getStmt()) : nullptr;
+      if (!S)
+        continue;
+      if (const ValueDecl *V = changedOwn(S->getStmt()))
+        ++Changes[V];
+      const auto *Call = dyn_cast<CallExpr>(S->getStmt());
       std::optional<bool> Value = Call ? expectedValue(*Call) : std::nullopt;
       if (Value)
-        addOperands(Call->getArg(0), *Value, Out);
+        addOperands(Call->getArg(0), *Value, Expected);
     }
-  return Out;
 }
 
 bool mayAskOfFailure(const CFGBlock &B) {
@@ -308,7 +355,7 @@ bool mayAskOfFailure(const CFGBlock &B) {
 }
 
 float chanceOfTrue(const CFGBlock &B, const ASTContext &Context,
-                   const Expectations &Expected) {
+                   const SaidElsewhere &Said) {
   const Stmt *Terminator = B.getTerminatorStmt();
   // A static of a function was initialised before, and is but once, be it for
   // each thread.
@@ -318,13 +365,15 @@ float chanceOfTrue(const CFGBlock &B, const ASTContext &Context,
   if (!Terminator || !Condition)
     return 0.5F;
   const auto *If = dyn_cast<IfStmt>(Terminator);
-  auto Operand =
-      If ? Expected.end() : Expected.find(Condition->IgnoreParenImpCasts());
-  if (Operand != Expected.end())
+  auto Operand = If ? Said.Expected.end()
+                    : Said.Expected.find(Condition->IgnoreParenImpCasts());
+  if (Operand != Said.Expected.end())
     return chanceIf(Operand->second);
   float Holds = conditionHolds(Condition, Context);
   if (!If)
     return Holds;
+  if (isFirstOfThread(*If, Context, Said.Changes))
+    return FirstTimeChance;
   switch (Stmt::getLikelihood(If->getThen(), If->getElse())) {
   case Stmt::LH_Likely:
     return 1 - UnlikelyChance;

@@ -28,13 +28,22 @@ inline constexpr float FirstTimeChance = 0x1p-10F;
 /// Operands of && and || whose value the programmer says, by what it is.
 using Expectations = llvm::DenseMap<const clang::Expr *, bool>;
 
-/// What "unlikely(a && b)" says of each of the two: what the whole is expected
-/// to be, as gcc takes it (fold_builtin_expect).
-Expectations expectedOperands(const clang::CFG &Graph);
+/// By variable of thread-local storage the statements that change it.
+using OwnChanges = llvm::DenseMap<const clang::ValueDecl *, unsigned>;
+
+/// What the statements of a function say of its conditions.
+struct SaidElsewhere {
+  /// What "unlikely(a && b)" says of each of the two: what the whole is
+  /// expected to be, as gcc takes it (fold_builtin_expect).
+  Expectations Expected;
+  OwnChanges Changes;
+
+  explicit SaidElsewhere(const clang::CFG &Graph);
+};
 
 /// The chance that a block with two ways takes the first: its condition holds.
 float chanceOfTrue(const clang::CFGBlock &B, const clang::ASTContext &Context,
-                   const Expectations &Expected);
+                   const SaidElsewhere &Said);
 
 /// May the branch at the end of a block be an "if" that asks whether something
 /// failed?  Not "n <= 0": so ends what reads to the end, failed or not.

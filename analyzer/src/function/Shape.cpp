@@ -100,8 +100,8 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 
 Shape::Shape(const CFG &Graph, const ASTContext &Context,
              const FixedValues &Fixed)
-    : Graph(Graph), Context(Context), Expected(expectedOperands(Graph)),
-      Fixed(Fixed), InRounds(Graph, Context) {
+    : Graph(Graph), Context(Context), Said(Graph), Fixed(Fixed),
+      InRounds(Graph, Context) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
   if (!BackEdges.empty())
@@ -264,7 +264,7 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
   if (Depth)
     if (std::optional<float> Seldom = InRounds.chanceOfFirst(B))
       return *Seldom;
-  return chanceOfTrue(B, Context, Expected);
+  return chanceOfTrue(B, Context, Said);
 }
 
 /// What is in one loop with an inner one that is surely run, and goes round so

@@ -56,7 +56,7 @@ public:
 private:
   const clang::CFG &Graph;
   const clang::ASTContext &Context;
-  Expectations Expected;
+  SaidElsewhere Said;
   const FixedValues &Fixed;
   Rounds InRounds;
   std::vector<BlockShape> Blocks;

@@ -141,7 +141,8 @@ void FunctionFlow::access(const Op &O, const MemOperand &M,
         V.Base <= -MaxParamOffset)
       return;
     ParamRow Row = {O.Ip,  V.Base, Current.Row, Size,  narrowed(Stride),
-                    Order, V.Arg,  Kind,        Flags, LoopDepth};
+                    Order, V.Arg,  Kind,        Flags, LoopDepth,
+                    Rarity};
     (LoadExclusive ? ExclusiveParams : Out->Params).push_back(Row);
     return;
   }

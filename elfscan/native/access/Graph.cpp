@@ -27,8 +27,6 @@ constexpr float ReturnsEarly = 0.28F;
 constexpr float Ending = 1.0F / 1024;
 /// Of code that each thread runs once, as it comes by again and again.
 constexpr float FirstUse = 1.0F / 1024;
-/// Ops of a test, its branch included.
-constexpr uint32_t MaxTest = 6;
 
 bool fallsThrough(const Op &O) {
   if (O.isCall())
@@ -317,32 +315,6 @@ void Graph::orderBlocks() {
   }
 }
 
-/// Does one way of a branch set a byte of the thread's own storage that the
-/// branch tested?  Each thread comes there once: variables of threads are made
-/// so.
-bool Graph::isFirstUse(std::span<const Op> Ops, const Block &From,
-                       uint32_t To) const {
-  auto OfThread = [](const Op &O, Access Kind) -> const MemOperand * {
-    const MemOperand &M = O.Mem[0];
-    bool Is = O.MemCount == 1 && M.Kind == Kind && M.Flags & MemSegment &&
-              M.Size == 1 && M.Base == NoReg && M.Index == NoReg;
-    return Is ? &M : nullptr;
-  };
-  uint32_t Begin = From.Last - std::min(From.Last - From.First, MaxTest);
-  for (uint32_t I = Begin; I < From.Last; ++I) {
-    const MemOperand *Tested = OfThread(Ops[I], Access::Load);
-    if (!Tested)
-      continue;
-    for (const Op &O :
-         Ops.subspan(Blocks[To].First, Blocks[To].Last - Blocks[To].First))
-      if (const MemOperand *Set = OfThread(O, Access::Store);
-          Set && O.StoredAny == ImmReg && O.Imm &&
-          Set->Flags == Tested->Flags && Set->Disp == Tested->Disp)
-        return true;
-  }
-  return false;
-}
-
 /// Blocks that nothing but the key of a branch leads to.
 void Graph::findKeyed(std::span<const Op> Ops) {
   Keyed.clear();
@@ -424,6 +396,7 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
   };
   startChances();
   findEndings(Ops);
+  FirstUses = 0;
   Rounds InRounds(*this, Ops, Result);
   Counted.clear();
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {

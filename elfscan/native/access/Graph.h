@@ -109,6 +109,7 @@ private:
   std::vector<float> Chance;   ///< of a block, in one run of the function
   std::vector<uint8_t> Ends;   ///< by block: nothing comes back from there
   std::vector<uint32_t> Alive; ///< the ways of one block that go on
+  uint32_t FirstUses = 0;      ///< that were looked for in all of the function
   bool AnyEnds = false;
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;
@@ -144,8 +145,7 @@ private:
   void spreadRounds();
   bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
   bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;
-  bool isFirstUse(std::span<const Op> Ops, const Block &From,
-                  uint32_t To) const;
+  bool isFirstUse(std::span<const Op> Ops, const Block &From, uint32_t To);
   void countLoops(const Plan &P, std::span<const Op> Ops, uint32_t Handed);
   bool triesAgain(std::span<const Op> Ops, uint32_t Header, uint32_t Loop,
                   uint32_t Handed) const;

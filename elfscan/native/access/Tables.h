@@ -70,10 +70,11 @@ struct ParamRow {
   int32_t Function;
   uint32_t Size;
   uint16_t Stride, Order;
-  uint8_t Arg, Kind, Flags, LoopDepth;
+  uint8_t Arg, Kind, Flags, LoopDepth, Rarity;
+  uint8_t Reserved[7] = {};
   auto operator<=>(const ParamRow &) const = default;
 };
-static_assert(sizeof(ParamRow) == 32);
+static_assert(sizeof(ParamRow) == 40);
 
 /// What a row of ZeroRanges says of [Begin, End).
 enum class ZeroRange : uint8_t {
