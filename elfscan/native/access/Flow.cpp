@@ -383,9 +383,11 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     for (unsigned Word = 0; Word < Halves.Count; ++Word)
       keepOnFrame(Halves.What[Word], At + Word * 8, Origin - 1);
   }
-  if (Value Part = reg(O, O.StoredAny);
-      M.Kind == Access::Store && M.Size < 8 && Part.hasMarks())
-    spill(At, unknownFrom(Part), M.Size);
+  if (Value Part = reg(O, O.StoredAny); M.Kind == Access::Store && M.Size < 8) {
+    bool IsTried = Second && Part.isNumber() && Part.isExact();
+    if (IsTried || Part.hasMarks())
+      spill(At, IsTried ? Part : unknownFrom(Part), M.Size);
+  }
 }
 
 /// \p V is stored so many bytes \p Behind where an operand points, out of the

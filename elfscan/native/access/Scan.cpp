@@ -37,6 +37,8 @@ constexpr uint64_t GivenBytes = 64;
 /// Such functions that call each other, as compilers leave them where they do
 /// not optimise: what a smart pointer leads to is asked of six.
 constexpr unsigned GivenCalls = 6;
+/// An index that is tried out: of no mask or table that is seldom full.
+constexpr int64_t TriedIndex = 20011;
 
 /// The end of a function of Go: a call that makes the stack larger, arguments
 /// loaded again, and \p O, a jump to the beginning.  That is none of the
@@ -295,7 +297,7 @@ private:
     auto Found = W.returnsGiven();
     if (!Found || !Found->Stride)
       return Found;
-    for (int64_t Number : {0, 3}) {
+    for (int64_t Number : {int64_t(0), TriedIndex}) {
       W.assumeSecond(Number);
       scan(F);
       W.assumeSecond({});

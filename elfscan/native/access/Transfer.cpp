@@ -140,9 +140,11 @@ Value FunctionFlow::loaded(const Op &O, const Effective &E, uint32_t Origin) {
   Some.IsGiven = E.Where.Kind == ValueKind::Param;
   if (E.Where.Kind == ValueKind::Stack) {
     for (const Slot &S : Now.Slots)
-      if (S.Offset == E.Where.Base)
-        return Whole && S.Size == 8 ? reloaded(S.Content, Origin)
-                                    : unknownFrom(S.Content);
+      if (S.Offset == E.Where.Base) {
+        bool IsTried = Second && S.Size == O.Mem[0].Size;
+        return (Whole && S.Size == 8) || IsTried ? reloaded(S.Content, Origin)
+                                                 : unknownFrom(S.Content);
+      }
     return Some;
   }
   if (!Whole)
