@@ -59,6 +59,7 @@ class _Started(msgspec.Struct, frozen=True):
     ip: int
     words: dict[int, int]  # by bytes into it: what, as of ``Given``, and its step
     stored: dict[int, int]  # the same before it is asked what callers of the maker hand over
+    chosen: frozenset[int] = frozenset()  # functions of which one word has one or the other
 
 
 def with_start_objects(image: Image) -> Image:
@@ -171,8 +172,15 @@ def _started(image: Image) -> list[_Started]:
         if entry >= 0:
             told = {at: value for at, values in words.items() if (value := one_of(image, values)) and at}
             raw = {at: next(iter(values)) for at, values in words.items() if len(values) == 1 and at}
-            found.append(_Started(entry, makers[ip], ip, told, raw))
+            found.append(_Started(entry, makers[ip], ip, told, raw, _chosen(image, words)))
     return found
+
+
+def _chosen(image: Image, words: Words) -> frozenset[int]:
+    """The functions that stand in the one word of an object in which there may be several."""
+    several = [values for values in words.values() if len(values) > 1]
+    codes = [values for values in several if all(not what & int(HELD) and is_code(image, what) for what in values)]
+    return frozenset(codes[0]) if len(codes) == 1 else frozenset()
 
 
 def _holder(targets: Table) -> npt.NDArray[np.uint64]:
@@ -369,12 +377,15 @@ def _given(image: Image, found: list[_Started]) -> tuple[Given, ...]:
         if one.entry not in indirect:
             continue
         caller = int(image.functions["address"][one.entry])
-        if len(functions) == 1:
-            function, handed = functions.pop(), _handed_on(image, one)
+        entries = one.chosen if not functions else functions if len(functions) == 1 else set()
+        if entries:
+            handed = _handed_on(image, one)
             first = {what for at, what in data.items() if at not in handed.values() or at == handed.get(0)}
             handed.pop(0, None)
-            given.append((one.ip, function, 0, first.pop() if len(first) == 1 else 0, caller))
-            given += [(one.ip, function, arg, data[at], caller) for arg, at in handed.items() if at in data]
+            object_at = first.pop() if len(first) == 1 else 0
+            for function in sorted(entries):
+                given.append((one.ip, function, 0, object_at, caller))
+                given += [(one.ip, function, arg, data[at], caller) for arg, at in handed.items() if at in data]
         elif not functions:
             given += _given_by_callers(image, one)
     return of_one_object(

@@ -71,7 +71,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             often_so = bool(often[starter]) and not behind_its_mark(image, ip, row)
             _note(found, places, row, ip, several=several or often_so)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
-            wanted.update(handed_on(image, starter, row, callees))
+            wanted.update(handed := handed_on(image, starter, row, callees))
+            many.update((key, True) for key in handed if several)  # one run of it starts them: all do what it is handed
             starters[int(image.functions["address"][starter])] = row
 
     def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:
@@ -91,8 +92,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             start_argument(at, several=many.get(key, False), waiting=key in waits)
             continue
         many[wrapper] = bool(in_loop[at]) or many.get(key, False)
-        if key in waits:
-            waits.add(wrapper)
+        waits.update((wrapper,) if key in waits else ())
         for handed in pointed.through(at):
             start_argument(handed, several=many[wrapper])
     objects: dict[int, bool] = {}

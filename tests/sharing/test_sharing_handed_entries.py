@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from linemate import api
@@ -71,3 +73,29 @@ def test_threads_get_the_data_that_all_calls_of_a_wrapper_give(
 ) -> None:
     report = api.audit(str(compiled(tool, "c", ONE_DATA, *flags, f"-DGAP={gap}")), min_severity=Severity.LOW)
     assert [one.rule for one in report.findings] == found
+
+
+SOURCES = Path(__file__).parents[1] / "check_programs" / "programs"
+
+
+@pytest.mark.parametrize("flags", [("-O2", "-fno-inline"), ("-O0",)], ids=" ".join)
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize(("program", "several"), [("handed_to_a_pool.c", True), ("handed_to_one_thread.c", False)])
+def test_threads_of_one_loop_all_do_what_the_function_was_handed_that_starts_them(
+    compiled: Compile, tool: str, flags: tuple[str, ...], program: str, several: bool
+) -> None:
+    source = (SOURCES / program).read_text()
+    report = api.audit(str(compiled(tool, "c", source, *flags)), min_severity=Severity.LOW)
+    (threads,) = (note for note in report.coverage.notes if note.startswith("threads:"))
+    assert ("count (several)" in threads) == several
+    assert [one.rule for one in report.findings] == ["packed-thread-slots"] * several
+
+
+def test_either_of_two_methods_in_a_wrapper_is_an_entry(compiled: Compile) -> None:
+    source = (SOURCES / "entries_in_a_wrapper.cc").read_text()
+    report = api.audit(str(compiled("g++", "cc", source, "-O2", "-std=c++17")), min_severity=Severity.LOW)
+    (threads,) = (note for note in report.coverage.notes if note.startswith("threads:"))
+    assert "Link::send(int) (several)" in threads or "Link::send (several)" in threads
+    (found,) = report.findings
+    assert found.rule == "independent-writers"
+    assert found.severity == Severity.HIGH

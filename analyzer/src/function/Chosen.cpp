@@ -210,7 +210,9 @@ void Chosen::pointee(const Expr *E, Path To) {
 }
 
 void Chosen::variable(const VarDecl &V, Path To) {
-  if (To.empty() && !V.hasGlobalStorage() && V.getType()->isAnyPointerType()) {
+  QualType T = V.getType();
+  if (To.empty() && !V.hasGlobalStorage() &&
+      (T->isAnyPointerType() || T->isMemberPointerType())) {
     for (const Expr *Value : values(V))
       value(Value);
     return;

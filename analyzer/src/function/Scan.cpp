@@ -22,8 +22,13 @@ const VarDecl *localOf(const Expr *E) {
   return V && !V->hasGlobalStorage() ? V : nullptr;
 }
 
+/// A pointer to a method is followed like one to a function.
+bool isPointer(QualType T) {
+  return T->isAnyPointerType() || T->isMemberPointerType();
+}
+
 bool isFollowed(const ValueDecl &V) {
-  return V.getType()->isAnyPointerType() || V.getType()->isReferenceType();
+  return isPointer(V.getType()) || V.getType()->isReferenceType();
 }
 
 /// The local object of a class that an expression names, or null.
@@ -174,8 +179,7 @@ void Scan::declare(const VarDecl &V) {
 }
 
 void Scan::value(const Expr *Target, const Expr *Value) {
-  if (const VarDecl *V = localOf(Target);
-      V && V->getType()->isAnyPointerType()) {
+  if (const VarDecl *V = localOf(Target); V && isPointer(V->getType())) {
     Locals[V].Values.push_back(Value);
     ++Locals[V].Harmless;
   } else if (V && V->getType()->isIntegerType()) {
@@ -190,7 +194,7 @@ void Scan::harmless(const Expr *Target, bool Steps) {
   const VarDecl *V = localOf(Target);
   if (V && Steps && V->getType()->isIntegerType())
     Numbers[V].Counts = true;
-  if (!V || !V->getType()->isAnyPointerType())
+  if (!V || !isPointer(V->getType()))
     return;
   LocalValues &L = Locals[V];
   ++L.Harmless;
@@ -302,8 +306,7 @@ void Scan::see(const Item &I) {
       harmless(cast<CastExpr>(S)->getSubExpr(), /*Steps=*/false);
     break;
   case Stmt::DeclRefExprClass:
-    if (const VarDecl *V = localOf(cast<Expr>(S));
-        V && V->getType()->isAnyPointerType())
+    if (const VarDecl *V = localOf(cast<Expr>(S)); V && isPointer(V->getType()))
       ++Locals[V].Uses;
     return;
   case Stmt::CallExprClass:

@@ -75,6 +75,35 @@ const FunctionDecl *callOperator(const CXXRecordDecl &R) {
   return Found;
 }
 
+/// What a wrapper of the library that can be called is made from.
+const Expr *wrapped(const CallExpr &C) {
+  const FunctionDecl *F = C.getDirectCallee();
+  bool Wraps = F && F->isInStdNamespace() && C.getNumArgs() &&
+               F->getIdentifier() &&
+               llvm::StringSwitch<bool>(F->getName())
+                   .Cases("bind", "ref", "cref", "move", "forward", true)
+                   .Cases("bind_front", "mem_fn", "decay_copy", true)
+                   .Default(false);
+  return Wraps ? C.getArg(0) : nullptr;
+}
+
+/// \p E without the library's wrappers around it.
+const Expr *unwrapped(const Expr *E) {
+  for (unsigned Depth = 0; Depth < MaxCallableDepth; ++Depth) {
+    const Expr *Inner = E->IgnoreParenImpCasts();
+    if (const auto *Kept = dyn_cast<MaterializeTemporaryExpr>(Inner))
+      Inner = Kept->getSubExpr()->IgnoreParenImpCasts();
+    if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(Inner))
+      Inner = Bound->getSubExpr()->IgnoreParenImpCasts();
+    const auto *C = dyn_cast<CallExpr>(Inner);
+    Inner = C ? wrapped(*C) : nullptr;
+    if (!Inner)
+      break;
+    E = Inner;
+  }
+  return E;
+}
+
 } // namespace
 
 const FunctionDecl *Body::callable(const Expr *E, unsigned Depth) {
@@ -98,15 +127,9 @@ const FunctionDecl *Body::callable(const Expr *E, unsigned Depth) {
     if (V && R && R->isInStdNamespace() && V->getInit())
       return callable(V->getInit(), Depth + 1);
   }
-  if (const auto *C = dyn_cast<CallExpr>(E)) {
-    const FunctionDecl *F = C->getDirectCallee();
-    if (F && F->isInStdNamespace() && C->getNumArgs() && F->getIdentifier() &&
-        llvm::StringSwitch<bool>(F->getName())
-            .Cases("bind", "ref", "cref", "move", "forward", true)
-            .Cases("bind_front", "mem_fn", "decay_copy", true)
-            .Default(false))
-      return callable(C->getArg(0), Depth + 1);
-  }
+  if (const auto *C = dyn_cast<CallExpr>(E))
+    if (const Expr *Inner = wrapped(*C))
+      return callable(Inner, Depth + 1);
   if (const auto *Made = dyn_cast<CXXConstructExpr>(E))
     if (Made->getNumArgs() && R &&
         (R->isInStdNamespace() ||
@@ -138,7 +161,7 @@ void Body::startAny(const Expr *Run, StringRef Api, bool Many,
                     SourceLocation Where) {
   if (const FunctionDecl *Entry = callable(Run))
     return start(Entry, Api, Many, Where);
-  for (const FunctionDecl *Entry : chosen(Run))
+  for (const FunctionDecl *Entry : chosen(unwrapped(Run)))
     start(Entry, Api, Many, Where);
 }
 
