@@ -54,7 +54,8 @@ enum : int64_t {
   Own = 16,
   Clears = 32,
   New = 64,
-  Given = 128
+  Given = 128,
+  Takes = 256
 };
 } // namespace accessflag
 

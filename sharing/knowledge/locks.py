@@ -30,6 +30,7 @@ EFFECTS = {
 # Rows of libraries/project.json: locks of a project's own, which the analyzer knows by the names of their type and
 # functions; no type is called so.
 OWN_LOCKS = frozenset({"a project's lock", "a project's rwlock"})
+SPIN_LOCK = "a spin lock of the program's own"  # known by what code does to a word, whatever it is called
 OWN_LOCK_CALLS = frozenset(f"{row}.lock" for row in OWN_LOCKS)
 _ENDINGS = ("_t", "_s")
 

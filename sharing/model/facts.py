@@ -68,6 +68,7 @@ class AccessFlag(IntFlag):
     CLEARS = 32  # stores zero
     NEW = 64  # stores to an object that this function makes or ends, uses of what it frees: nobody else has it
     GIVEN = 128  # the index is made of a number that the function is given: a parameter, or a lambda's copy
+    TAKES = 256  # an exchange after which a word that was zero is the running thread's until zero is stored
 
 
 class FunctionBits(IntFlag):

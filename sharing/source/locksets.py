@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.facts import Base, FunctionFacts, LockFact
+from sharing.knowledge.locks import SPIN_LOCK
+from sharing.model.facts import ACCESS_COLUMNS, AccessFlag, Base, FunctionFacts, LockFact
+from sharing.model.image import AccessKind
 from sharing.source.addressing import AddressSpace
 from sharing.source.program import Defined, Program
 
+_BASE, _ID, _OFFSET, _KIND, _FLAGS = map(ACCESS_COLUMNS.index, ("base", "id", "offset", "kind", "flags"))
 EMPTY: frozenset[int] = frozenset()
 
 
@@ -30,6 +33,34 @@ class Calls:
     ip: npt.NDArray[np.uint64]
 
 
+def spun_words(program: Program, functions: list[Defined[FunctionFacts]]) -> frozenset[tuple[str, int]]:
+    """Words of static storage (symbol, offset) that are locks: only exchanges that find zero and stores of zero change
+    them, and there are both.  As ``sharing.static.spinlocks`` says it of code."""
+    words = {
+        (program.units[d.unit].symbols[lock.id], lock.offset)
+        for d in functions
+        for lock in d.facts.locks
+        if lock.row == SPIN_LOCK and lock.base == Base.VARIABLE and 0 <= lock.id < len(program.units[d.unit].symbols)
+    }
+    taken: set[tuple[str, int]] = set()
+    given: set[tuple[str, int]] = set()
+    changed: set[tuple[str, int]] = set()
+    for d in functions if words else ():
+        symbols, width = program.units[d.unit].symbols, len(ACCESS_COLUMNS)
+        rows = np.array(d.facts.accesses, np.int64)
+        rows = rows[: len(rows) - len(rows) % width].reshape(-1, width)
+        changes = np.isin(rows[:, _KIND], [int(AccessKind.STORE), int(AccessKind.RMW)])
+        for row in rows[changes & (rows[:, _BASE] == Base.VARIABLE)].tolist():
+            if not 0 <= row[_ID] < len(symbols):
+                continue
+            word = symbols[row[_ID]], row[_OFFSET]
+            if row[_FLAGS] & AccessFlag.TAKES:
+                taken.add(word)
+            else:
+                (given if row[_FLAGS] & AccessFlag.CLEARS else changed).add(word)
+    return frozenset((words & taken & given) - changed)
+
+
 class Locksets:
     """Numbers for (function, index of its lockset, ip); ``sets`` lists what each stands for, as lock addresses."""
 
@@ -41,6 +72,7 @@ class Locksets:
         space: AddressSpace,
     ) -> None:
         self._program, self._space = program, space
+        self._words = spun_words(program, functions)
         self._own = [[self._addresses(d, s) for s in d.facts.locksets] for d in functions]
         row_of = {d.facts.identity: i for i, d in enumerate(functions)}
         known: list[tuple[int, int, int, int]] = []  # caller, callee, lockset, ip
@@ -105,6 +137,10 @@ class Locksets:
         """
         if lock.base == Base.VARIABLE:
             symbols = self._symbols(d)
+            if lock.row == SPIN_LOCK and not (
+                0 <= lock.id < len(symbols) and (symbols[lock.id], lock.offset) in self._words
+            ):
+                return 0
             start = self._space.variables.get(symbols[lock.id], 0) if 0 <= lock.id < len(symbols) else 0
         else:
             known = 0 <= lock.record < len(self._program.units[d.unit].records)

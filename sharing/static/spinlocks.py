@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.knowledge.locks import SPIN_LOCK
 from sharing.model.arrays import among, distinct
 from sharing.model.image import (
     HELD,
@@ -36,7 +37,6 @@ from sharing.static.handovers import ADDRESS_MASK
 from sharing.static.phases import program_point
 from sharing.static.startobjects import argument_holder, function_of, is_argument, number_of
 
-SPIN_LOCK = "a spin lock of the program's own"  # the row of the vocabulary
 TAKEN_ROUNDS = 3  # of functions that take by calling one that takes
 
 # In the value of a row, see SpinMark of the reader.

@@ -56,7 +56,12 @@ void Body::access(const Expr &E, AccessKind Kind, const Expr *Stored) {
     Order = MemoryOrder::SeqCst;
   else if (Atomic)
     Order = MemoryOrder::Relaxed;
+  size_t Before = Out.Accesses.size();
   access(P, T, Kind, Order, E.getExprLoc(), Stored);
+  // With a volatile word __sync_lock_test_and_set is given back by `= 0`.
+  if (Out.Accesses.size() != Before && Stored && isZero(Stored) &&
+      (T->isAtomicType() || T.isVolatileQualified()))
+    ownLocks(E, P, T, Kind, /*StoresZero=*/true);
 }
 
 void Body::access(const Location &P, QualType T, AccessKind Kind,
@@ -129,8 +134,11 @@ void Body::atomic(const AtomicUse &Use, const Expr &E) {
   } else {
     P = At.object(Target);
   }
+  size_t Before = Out.Accesses.size();
   access(P, T.getNonReferenceType(), Use.Kind, Use.Order, E.getExprLoc(),
          Use.Stored);
+  if (Out.Accesses.size() != Before)
+    ownLocks(E, P, T, Use.Kind, Use.Stored && isZero(Use.Stored));
 }
 
 /// What std::ref and std::cref hand over, or null.

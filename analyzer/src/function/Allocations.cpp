@@ -287,7 +287,8 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     Guarantee = C.getArg(unsigned(Alignment))->EvaluateAsInt(Result, Context)
                     ? Result.Val.getInt().getExtValue()
                     : MaxAddedBytes;
-  Guarantee = std::max(Guarantee, Promised);
+  Guarantee =
+      std::max({Guarantee, Promised, promisedByDeclaration(C, Context)});
   QualType T;
   bool Numbered = false;
   for (const Expr *Arg : C.arguments())
@@ -411,6 +412,16 @@ void Body::endings() {
         Row[FlagsColumn] |= accessflag::New;
     }
   }
+}
+
+/// What a call returned is said to be aligned.
+void Body::assumed(const CallExpr &C) {
+  auto It = C.getNumArgs() ? Allocated.find(C.getArg(0)->IgnoreParenCasts())
+                           : Allocated.end();
+  if (It == Allocated.end())
+    return;
+  int64_t &Guarantee = Out.Allocations[It->second].Guarantee;
+  Guarantee = std::max(Guarantee, promisedByDeclaration(C, Context));
 }
 
 /// Memory of which the last bits of the address are cut off, behind what was

@@ -219,6 +219,12 @@ std::optional<AtomicUse> atomicUse(const CallExpr &Call,
                          ? MemoryOrder::Acquire
                          : MemoryOrder::SeqCst};
   }
+  if (Name == "__atomic_test_and_set" || Name == "__atomic_clear")
+    return AtomicUse{Call.getArg(0),
+                     Name == "__atomic_clear" ? AccessKind::Store
+                                              : AccessKind::Rmw,
+                     Call.getNumArgs() > 1 ? orderOf(Call.getArg(1), Context)
+                                           : MemoryOrder::SeqCst};
   if (Callee->isInStdNamespace() || Callee->getBuiltinID()) {
     if (!Name.starts_with("atomic_") || Name.contains("_fence"))
       return std::nullopt;

@@ -178,6 +178,7 @@ private:
   void freed(const clang::CallExpr &C, const clang::FunctionDecl &F);
   void endings();
   void rounded(const clang::BinaryOperator &B);
+  void assumed(const clang::CallExpr &C);
   void allocated(llvm::StringRef Api, clang::QualType T, int64_t Guarantee,
                  clang::SourceLocation Where);
 
@@ -206,6 +207,14 @@ private:
   void branch(const clang::CFGBlock &B);
   void summarise();
   void requirements();
+
+  // OwnLocks.cpp.
+  bool isExpectedZero(const clang::Expr *E) const;
+  std::optional<bool> takenBy(const clang::Expr &E) const;
+  int ownLock(const Location &P);
+  void ownLocks(const clang::Expr &E, const Location &P, clang::QualType T,
+                AccessKind Kind, bool StoresZero);
+
   LockMask criticalMask(const clang::OMPCriticalDirective *D);
 };
 

@@ -121,7 +121,9 @@ void Callees::byName(const FunctionDecl &F, Callee &Out) {
              F.isInAnonymousNamespace())) {
     if (F.getIdentifier())
       for (const LockCall &Call : Rows.lockCalls(F.getName()))
-        add(Call, Out);
+        if (F.isVariadic() || !F.hasPrototype() ||
+            unsigned(Call.Arg) < F.getNumParams()) // else its body says it
+          add(Call, Out);
     if (Out.Effects.empty())
       byConvention(F, Out);
     return;

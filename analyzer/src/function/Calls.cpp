@@ -277,6 +277,8 @@ void Body::call(const CallExpr &C) {
       argument(Row, I, C.getArg(I));
     return;
   }
+  if (F->getBuiltinID() == Builtin::BI__builtin_assume_aligned)
+    assumed(C);
   if (unsigned Id = F->getBuiltinID())
     if (!Context.BuiltinInfo.isLibFunction(Id) &&
         !Context.BuiltinInfo.isPredefinedLibFunction(Id) &&

@@ -62,6 +62,10 @@ bool isAllocation(const clang::Expr &E, const clang::ASTContext &Context);
 
 struct Accessors;
 
+/// Alignment that the declaration of what \p C calls promises; 0 none.
+int64_t promisedByDeclaration(const clang::CallExpr &C,
+                              const clang::ASTContext &Context);
+
 /// Alignment in bytes of the memory that \p F returns anew on all ways, as of
 /// pages from the system or of an allocator that is told one; 0 not known.
 int64_t promisedBy(const clang::FunctionDecl &F, clang::ASTContext &Context,

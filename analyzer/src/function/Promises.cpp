@@ -1,14 +1,17 @@
 //===- Promises.cpp - How is memory aligned that a function returns? ------===//
 //
 // Owns the look into small functions that hand on what they got from the
-// system or from an allocator that was told an alignment.  Who allocates what
-// with them is Allocations.cpp's.
+// system or from an allocator that was told an alignment, or that round up the
+// start of memory that they got, and what declarations promise.  Who allocates
+// what with them is Allocations.cpp's.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Location.h"
 
+#include "clang/AST/Attr.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/Basic/Builtins.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -18,6 +21,8 @@ namespace linemate {
 
 namespace {
 
+constexpr unsigned MaxSteps = 8;    ///< from a result back to where it is from
+constexpr unsigned MostBits = 12;   ///< of an alignment: a page
 constexpr unsigned MaxHandedOn = 3; ///< functions that return another's result
 constexpr unsigned MaxStatements = 256; ///< statements of such a function
 constexpr int64_t PageBytes = 4096;     ///< the smallest that systems have
@@ -54,12 +59,18 @@ private:
   /// What is put where a local's address is handed to posix_memalign.
   llvm::DenseMap<const VarDecl *, int64_t> Put;
   llvm::SmallVector<const VarDecl *, 4> Following;
+  llvm::SmallVector<const BinaryOperator *, 2> Added;
 
   bool look(const Stmt &Body);
   void putBy(const CallExpr &C);
   int64_t constant(const Expr *E);
   std::optional<int64_t> value(const Expr *E);
+  std::optional<int64_t> called(const CallExpr &C);
+  std::optional<int64_t> computed(const BinaryOperator &B);
+  bool isFresh(const Expr *E, unsigned Steps = 0);
   std::optional<int64_t> local(const VarDecl &V);
+  std::optional<int64_t> number(const VarDecl &V, const LocalNumber &N);
+  std::optional<int64_t> filledUp(const VarDecl &V, const BinaryOperator &B);
   std::optional<int64_t> least(llvm::ArrayRef<const Expr *> All);
 };
 
@@ -97,6 +108,8 @@ bool Returns::look(const Stmt &Body) {
       Values.push_back(R->getRetValue());
     if (const auto *C = dyn_cast<CallExpr>(S))
       putBy(*C);
+    if (const auto *B = dyn_cast<CompoundAssignOperator>(S))
+      Added.push_back(B);
     for (const Stmt *Child : S->children())
       if (Child)
         Work.push_back(Child);
@@ -111,28 +124,74 @@ std::optional<int64_t> Returns::value(const Expr *E) {
     return std::nullopt;
   if (const auto *C = dyn_cast<ConditionalOperator>(E))
     return least({C->getTrueExpr(), C->getFalseExpr()});
-  if (const auto *B = dyn_cast<BinaryOperator>(E);
-      B && B->getOpcode() == BO_Assign)
-    return value(B->getRHS());
+  if (const auto *B = dyn_cast<BinaryOperator>(E))
+    return B->getOpcode() == BO_Assign ? value(B->getRHS()) : computed(*B);
   if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
     const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
     return V && V->hasLocalStorage() && !isa<ParmVarDecl>(V) ? local(*V) : 0;
   }
   const auto *C = dyn_cast<CallExpr>(E);
-  const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
+  return C ? called(*C) : 0;
+}
+
+std::optional<int64_t> Returns::called(const CallExpr &C) {
+  const FunctionDecl *F = C.getDirectCallee();
   if (!F || !F->getIdentifier())
     return 0;
   if (returnsPages(F->getName()))
     return PageBytes;
   int Told = toldAlignment(F->getName());
   if (Told >= 0)
-    return unsigned(Told) < C->getNumArgs()
-               ? constant(C->getArg(unsigned(Told)))
-               : 0;
+    return unsigned(Told) < C.getNumArgs() ? constant(C.getArg(unsigned(Told)))
+                                           : 0;
+  if (int64_t Declared = promisedByDeclaration(C, Context))
+    return Declared;
   return promisedBy(*F, Context, Known, Depth + 1);
 }
 
+/// Does it lead to memory that nobody else has yet?
+bool Returns::isFresh(const Expr *E, unsigned Steps) {
+  E = E->IgnoreParenCasts();
+  if (Steps > MaxSteps)
+    return false;
+  if (const auto *B = dyn_cast<BinaryOperator>(E))
+    return isFresh(B->getLHS(), Steps + 1) || isFresh(B->getRHS(), Steps + 1);
+  if (const auto *C = dyn_cast<CallExpr>(E))
+    return isAllocation(*C, Context) || called(*C).value_or(0) > 0;
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!V || !V->hasLocalStorage() || isa<ParmVarDecl>(V))
+    return false;
+  auto Fresh = [&](const Expr *Value) { return isFresh(Value, Steps + 1); };
+  if (auto Found = Seen.Locals.find(V); Found != Seen.Locals.end())
+    return llvm::any_of(Found->second.Values, Fresh);
+  auto Found = Seen.Numbers.find(V);
+  return Found != Seen.Numbers.end() &&
+         llvm::any_of(Found->second.Values, Fresh);
+}
+
+/// The start of new memory that is rounded to a multiple: by a mask of its last
+/// bits, by what was divided and multiplied again, or by what is left over.
+std::optional<int64_t> Returns::computed(const BinaryOperator &B) {
+  auto Lowest = [&](const Expr *E) -> int64_t {
+    Expr::EvalResult Result;
+    if (E->isValueDependent() || !E->EvaluateAsInt(Result, Context) ||
+        Result.Val.getInt() == 0)
+      return 0;
+    unsigned Bits = Result.Val.getInt().countr_zero();
+    return int64_t(1) << std::min(Bits, MostBits);
+  };
+  BinaryOperatorKind Op = B.getOpcode();
+  if (Op != BO_And && Op != BO_Mul)
+    return 0;
+  int64_t Right = Lowest(B.getRHS()), Left = Lowest(B.getLHS());
+  return isFresh(Right ? B.getLHS() : B.getRHS()) ? std::max(Left, Right) : 0;
+}
+
 std::optional<int64_t> Returns::local(const VarDecl &V) {
+  if (auto Number = Seen.Numbers.find(&V);
+      V.getType()->isIntegerType() && Number != Seen.Numbers.end())
+    return number(V, Number->second);
   auto Found = Seen.Locals.find(&V);
   auto There = Put.find(&V);
   if (llvm::is_contained(Following, &V) || Found == Seen.Locals.end() ||
@@ -143,6 +202,46 @@ std::optional<int64_t> Returns::local(const VarDecl &V) {
   Following.pop_back();
   if (There != Put.end())
     Least = Least ? std::min(*Least, There->second) : There->second;
+  return Least;
+}
+
+/// `address += 64 - address % 64`, what is missing to the next multiple.
+std::optional<int64_t> Returns::filledUp(const VarDecl &V,
+                                         const BinaryOperator &B) {
+  auto Names = [&](const Expr *E) {
+    const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParenCasts());
+    return Ref && Ref->getDecl() == &V;
+  };
+  const auto *Missing =
+      dyn_cast<BinaryOperator>(B.getRHS()->IgnoreParenCasts());
+  if (B.getOpcode() != BO_AddAssign || !Names(B.getLHS()) || !Missing ||
+      Missing->getOpcode() != BO_Sub)
+    return std::nullopt;
+  const auto *Over =
+      dyn_cast<BinaryOperator>(Missing->getRHS()->IgnoreParenCasts());
+  if (!Over || Over->getOpcode() != BO_Rem || !Names(Over->getLHS()))
+    return std::nullopt;
+  int64_t Whole = constant(Missing->getLHS());
+  return Whole && Whole == constant(Over->getRHS()) ? std::optional(Whole)
+                                                    : std::nullopt;
+}
+
+std::optional<int64_t> Returns::number(const VarDecl &V, const LocalNumber &N) {
+  if (llvm::is_contained(Following, &V))
+    return 0;
+  if (N.Counts) {
+    std::optional<int64_t> Whole;
+    for (const BinaryOperator *B : Added)
+      if (std::optional<int64_t> One = filledUp(V, *B))
+        Whole = One;
+    return Whole && llvm::any_of(N.Values,
+                                 [&](const Expr *E) { return isFresh(E); })
+               ? Whole
+               : 0;
+  }
+  Following.push_back(&V);
+  std::optional<int64_t> Least = least(N.Values);
+  Following.pop_back();
   return Least;
 }
 
@@ -163,6 +262,33 @@ int64_t Returns::of(const FunctionDecl &Defined) {
 }
 
 } // namespace
+
+/// An attribute of the function, or an assumption about what another returned:
+/// of malloc it is known to be wrong.
+int64_t promisedByDeclaration(const CallExpr &C, const ASTContext &Context) {
+  const FunctionDecl *F = C.getDirectCallee();
+  auto Constant = [&](const Expr *E) -> int64_t {
+    Expr::EvalResult Result;
+    return !E->isValueDependent() && E->EvaluateAsInt(Result, Context)
+               ? std::clamp<int64_t>(Result.Val.getInt().getExtValue(), 0,
+                                     PageBytes)
+               : 0;
+  };
+  if (!F)
+    return 0;
+  if (const auto *A = F->getAttr<AssumeAlignedAttr>();
+      A && (!A->getOffset() || !Constant(A->getOffset())))
+    return Constant(A->getAlignment());
+  if (const auto *A = F->getAttr<AllocAlignAttr>())
+    if (unsigned At = A->getParamIndex().getASTIndex(); At < C.getNumArgs())
+      return Constant(C.getArg(At));
+  if (F->getBuiltinID() != Builtin::BI__builtin_assume_aligned ||
+      C.getNumArgs() != 2)
+    return 0;
+  const auto *Of = dyn_cast<CallExpr>(C.getArg(0)->IgnoreParenCasts());
+  const FunctionDecl *From = Of ? Of->getDirectCallee() : nullptr;
+  return From && From->getBuiltinID() ? 0 : Constant(C.getArg(1));
+}
 
 int64_t promisedBy(const FunctionDecl &F, ASTContext &Context, Accessors &Known,
                    unsigned Depth) {

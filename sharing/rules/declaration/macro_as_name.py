@@ -5,7 +5,8 @@ its record, and is never used.
 
 Why is this bad?  Where the header that defines the macro is not included, `struct s { ... } __cacheline_aligned;` is
 still valid C: it declares a variable called `__cacheline_aligned`.  Nothing is aligned, and nothing warns.  In a header
-it also defines that variable in every unit that includes it.
+it also defines that variable in every unit that includes it.  Headers of other projects that are given by -isystem are
+looked at as well: a variable there is in every unit, and no header of a C library defines one behind a record.
 
 Example:
 
@@ -22,7 +23,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sharing.model.facts import RecordBits, RecordFacts, VariableBits
+from sharing.model.facts import RecordBits, VariableBits
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.types import RECORD_KINDS
 from sharing.rules.declaration.base import (
@@ -36,6 +37,7 @@ from sharing.source.declarations import core, language, record_of, shown_name, s
 from sharing.source.program import Program
 
 _ATTRIBUTE = re.compile(r"align|cache_?line", re.IGNORECASE)
+_OF_LINES = re.compile(r"cache", re.IGNORECASE)
 _MACRO_SHAPE = re.compile(r"__\w+|[A-Z][A-Z0-9_]*|_[A-Z]\w*|\w*cache_?(?:line_?)?align\w*")
 
 
@@ -62,35 +64,31 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         if facts.bits & VariableBits.REFERENCED or ctx.uses.of_variable(facts.identity):
             continue
         record = record_of(program, defined.unit, facts.type)
-        if record is not None and _is_meant(record.facts):
-            continue
+        if record is not None and record.facts.declared_align:
+            continue  # lost no macro
         what = shown_name(record.facts) if record is not None else "its record"
         units = [u.path for u in program.units if any(v.identity == facts.identity for v in u.variables)]
         several = f"; {len(units)} units define it" if len(units) > 1 else ""
         where, spoken = source_position(program, defined.unit, facts), language(program, defined.unit)
         yield _draft(_Misnamed(facts.name, "variable", what, facts.size, where, facts.identity, spoken, several), ctx)
     for key, holder in program.records.items():
-        if holder.facts.bits & RecordBits.SYSTEM:
-            continue  # std::aligned_storage has a member __align
+        system = holder.facts.bits & RecordBits.SYSTEM
         for member in holder.facts.members:
             shape = core(member.type)
             if shape is None or shape.kind not in RECORD_KINDS or not _named_like_macro(member.name):
                 continue
+            if system and not _OF_LINES.search(member.name):
+                continue  # std::aligned_storage has a member __align
             inner = record_of(program, holder.unit, member.type)
             if inner is None or not member.begin <= inner.facts.begin < member.end:
                 continue  # declared apart from its record: a name on purpose
-            if _is_meant(inner.facts):
+            if inner.facts.declared_align:
                 continue
             if any(u.offset == member.offset_bits // 8 for u in ctx.uses.of_record(key)):
                 continue
             where, spoken = source_position(program, holder.unit, member), language(program, holder.unit)
             role, of = f"member of {shown_name(holder.facts)}", shown_name(inner.facts)
             yield _draft(_Misnamed(member.name, role, of, member.type.size, where, key, spoken), ctx)
-
-
-def _is_meant(record: RecordFacts) -> bool:
-    """A record that is aligned lost no macro; one of a system header is not the user's to mend."""
-    return bool(record.declared_align) or bool(record.bits & RecordBits.SYSTEM)
 
 
 def _named_like_macro(name: str) -> bool:
