@@ -324,12 +324,10 @@ class Builder:
             for ip, target, kind, size, loop, rarity, order, stride, flags in body.sites:
                 sites.append((ip, address(target), row, size, stride, order, kind, flags, loop, rarity))
             for ip, arg, offset, kind, size, loop, stride, rarity in body.params:
-                params.append(
-                    (ip, offset, row, size, stride, 0, arg, kind, indexed * bool(stride), loop, rarity, (0,) * 7)
-                )
+                flags = indexed * bool(stride)
+                params.append((ip, offset, row, size, stride, 0, arg, kind, flags, loop, rarity, (0,) * 7))
             kept += body.kept_rows(row, address)
-        bodies = enumerate(self.functions.values())
-        functions = [(body.address, body.size, i, 1, body.flags, 0) for i, body in bodies]
+        functions = [(body.address, body.size, i, 1, body.flags, 0) for i, body in enumerate(self.functions.values())]
         return Image(
             path=self.path,
             member=None,

@@ -1,5 +1,6 @@
 // The setting is read in a loop of its threads alone, which limits that pair to low: it must not hide the worse slots.
 // expect: packed-thread-slots medium pending
+// expect: written-beside-read-mostly low pending lists
 #include <pthread.h>
 #include <stdatomic.h>
 static _Atomic unsigned long pending[16];

@@ -1,5 +1,6 @@
 // The same function is handed a thread's number and another one: nothing says that elements are threads' own.
 // expect: packed-thread-slots low last
+// expect: written-beside-read-mostly low last keys
 #include <pthread.h>
 #include <stdint.h>
 static volatile uint32_t last[16];
