@@ -13,13 +13,13 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Twenty-five programs of 330 to 870 lines in the style of servers and libraries, written by five who did not know how
+Thirty programs of 330 to 900 lines in the style of servers and libraries, written by six who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last ten a trace
-of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate was
-run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
-both did so at least 100 times per million of their instructions.
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last fifteen a
+trace of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate
+was run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote,
+and both did so at least 100 times per million of their instructions.
 By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs and their counts.
 
 A finding is *true* where it names both sides of a pair, *plausible* where it names what the author thought that a
@@ -56,6 +56,13 @@ the table below does.
 at -O0, 13 of 55 without symbols, and 38 of 55 in the source; of 57 findings at high 55 were true, 1 plausible and 1
 neither, of 76 at medium 67, 8 and 1. A tree that was mended by 72 further small programs of another author, and by
 what was missed in the older ones, found 32, 33, 33, 30, 14 and 38 of these before anybody read them.
+""",
+    "sixth": """At the first run 19 of 59 pairs were found with gcc -O2, 17 of 57 with clang -O2, 12 of 59 and 10 of 58
+at -O0, 3 of 59 without symbols, and 26 of 59 in the source; but for stripped files, 7 of 8 findings at high were true
+and 1 neither, of 67 at medium 61 and 6 plausible, of 32 at low 23 and 9; without symbols 3 of 15 true, 2 plausible.
+These are the hardest so far: pools that are handed functions start the threads, most data is in records on the heap,
+often two pointers away. Two of the five (tilerender and latchtree) were read then, and what was missed in them mended:
+20 more pairs of these two are found, and of the other three, which nobody had read, none.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)

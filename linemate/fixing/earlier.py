@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from linemate import lastreport
 from linemate.byid import with_id
 from linemate.commands import common
-from sharing.basics.naming import as_declared
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Finding, Report
 
@@ -29,6 +28,8 @@ _SAME_SHOWN = 3
 
 def reviewed(ids: Sequence[str]) -> frozenset[tuple[str, str]]:
     """What the last review that has one of these moves first: its edit is what is asked for."""
+    from sharing.basics.naming import as_declared  # with numpy, which answers to small questions do without
+
     found: set[tuple[str, str]] = set()
     for wanted in ids:
         with contextlib.suppress(LinemateError):

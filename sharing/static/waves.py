@@ -146,6 +146,8 @@ def _ends_in_its_round(made: _Made, start: Any) -> bool:
 
 def _left_none(image: Image, starts: Table, joins: Table) -> bool:
     """Are there as many joins behind these starts, made as often as these, in the same round or outside of loops?"""
+    if not len(starts):
+        return False  # the call that starts this one hands its entry to code that is not seen to start anything
     at, ends = points(image, starts), points(image, joins)
     often = joins["rarity"] < int(starts["rarity"].min()) + numbers.EVERY_ROUND
     joins = joins[often & ends.behind(at).all(axis=1)]
