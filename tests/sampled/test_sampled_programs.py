@@ -116,8 +116,8 @@ def test_processes_share_memory_that_they_map(seen: Audit) -> None:
 
 def test_three_pairs_come_in_the_order_of_their_writes(seen: Audit) -> None:
     pairs = ["often", "seldom", "rarely"]
-    # Beside other load threads may fall into step for the whole of a recording: then a second one decides.
-    for defines in ((), ("AGAIN",)):
+    # Beside other load threads may fall into step for the whole of a recording, of two as well: then the next decides.
+    for defines in ((), ("AGAIN",), ("ONCE_MORE",)):
         found = [f for f in sampled(seen("pairs.c", "three", defines=defines)) if f.verdict in FALSE]
         names = [_variable(f) for f in found]
         if names[0] == "often":
