@@ -24,14 +24,13 @@ def purpose(actor: Actor, *mates: Actor) -> str:
         return "end of a queue"
     if actor.role is Role.READ_MOSTLY and _is_setting(actor):
         return "read-mostly setting"
-    if actor.role in (Role.ATOMIC, Role.COUNTER):
-        return _counter(actor) or actor.role.value
-    return actor.role.value
+    counter = _counter(actor) if actor.role in (Role.ATOMIC, Role.COUNTER) else ""
+    return counter or actor.role.value
 
 
 def _is_slot(actor: Actor) -> bool:
     """Does each thread change an element of its own, as the index or the pointer to it says?"""
-    changing = [a for a in actor.writers if not a.cold]
+    changing = _changes(actor)
     return bool(changing) and all(a.own and a.stride for a in changing)
 
 
@@ -51,8 +50,8 @@ def _counter(actor: Actor) -> str:
 
     A state of a generator of numbers, and a word that is exchanged, are changed so too, so that the name has to say it.
     """
-    changing = [a for a in actor.writers if not a.cold]
-    if not changing or not all(_adds(a) for a in changing):
+    changing = _changes(actor)
+    if not changing or not all(a.writes and a.reads for a in changing):
         return ""
     if counts_references(actor.name):
         return "reference count"
@@ -61,8 +60,9 @@ def _counter(actor: Actor) -> str:
     return "statistics counter" if counts_statistics(actor.name) and _only_reported(actor) else ""
 
 
-def _adds(access: Access) -> bool:
-    return access.writes and access.reads
+def _changes(actor: Actor) -> list[Access]:
+    """Its writes, but for those that hardly run."""
+    return [a for a in actor.writers if not a.cold]
 
 
 def _only_reported(actor: Actor) -> bool:

@@ -47,9 +47,14 @@ def made_once(image: Image, row: int, often: npt.NDArray[np.bool_], starting: np
     return False
 
 
+def _run_by_threads() -> set[tuple[str, int]]:
+    """Base classes, and the place in their tables of the function that a thread runs."""
+    return {(one.typeinfo, one.slot) for one in thread_classes() if one.is_thread}
+
+
 def _tables_of(image: Image, row: int) -> npt.NDArray[np.uint64]:
     """Addresses of the tables of virtual functions in which this one stands where a library looks for it."""
-    runs = {(one.typeinfo, one.slot) for one in thread_classes() if one.is_thread}
+    runs = _run_by_threads()
     begin = image.functions["address"][row]
     slots = {one.slot for one in image.overrides if one.function == begin and (one.base, one.slot) in runs}
     words = image.code_words["slot"][image.code_words["value"] == begin]
@@ -70,7 +75,7 @@ def _takers(image: Image, tables: npt.NDArray[np.uint64], *, besides: int) -> Ro
 
 def _kinds_made(image: Image, function: int) -> int:
     """How many kinds of objects that threads run this function takes the tables of."""
-    runs = {(one.typeinfo, one.slot) for one in thread_classes() if one.is_thread}
+    runs = _run_by_threads()
     methods = [one.function for one in image.overrides if (one.base, one.slot) in runs]
     rows = distinct(function_at(image, np.array(methods, np.uint64)))
     makers = (_takers(image, _tables_of(image, row), besides=row) for row in rows[rows >= 0].tolist())

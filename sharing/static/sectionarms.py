@@ -49,9 +49,8 @@ def section_arms(image: Image, function: int) -> LifeArms | None:
 
 
 def _dispatched(image: Image, asking: Table) -> Iterator[Points]:
-    """What is in the loops that ask for sections, or in the one that follows the
-    call that does: one place a block, first of all blocks that are on some ways only, then of those alone that use
-    memory or call.
+    """What is in the loops that ask for sections, or in the one that follows the call that does: one place a block,
+    first of all blocks that are on some ways only, then of those alone that use memory or call.
 
     A section begins with a block of its own, but so may the tests for two of three sections.
     """

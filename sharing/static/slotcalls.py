@@ -103,15 +103,14 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
     handed = {one.entry for one in starts}
     address = image.functions["address"]
     once = known.outside & each_time(known.calls["rarity"])
+    callers = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    through = np.bincount(callers, minlength=len(image.functions))  # calls through pointers of each function
     given: dict[Given, None] = {}
     left = np.zeros(len(known.calls), bool)
     for at in np.flatnonzero(once).tolist():
         entry = int(address[known.calls["function"][at]])
         others = [int(address[row]) for row in known.targets[at] if row != known.calls["function"][at]]
-        alone = (
-            np.count_nonzero(image.calls["function"][image.calls["callee"] == 0] == known.calls["function"][at]) == 1
-        )
-        if not others or not alone or handed & set(others):
+        if not others or through[known.calls["function"][at]] != 1 or handed & set(others):
             continue
         left[at] = True
         by = [one.ip for one in starts if one.entry == entry]

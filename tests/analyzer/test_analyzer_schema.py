@@ -77,7 +77,7 @@ def test_enumerations_have_the_same_names_and_values(source: Path) -> None:
 
 def test_kinds_of_arguments_have_the_same_values(source: Path) -> None:
     """Named after what is passed there, after what it is here."""
-    found = re.search(r"enum ArgKind : uint8_t \{(.*?)\}", (source / "function/Calls.cpp").read_text(), re.DOTALL)
+    found = re.search(r"enum ArgKind : uint8_t \{(.*?)\}", (source / "function/Arguments.cpp").read_text(), re.DOTALL)
     assert found is not None
     assert [int(value) for value in re.findall(r"= (\d+)", found[1])] == [int(kind) for kind in facts.Passed]
 

@@ -43,6 +43,9 @@ struct Handed {
   bool Behind = false;
 };
 
+/// The class of a lambda that an expression is, or null.
+const clang::CXXRecordDecl *lambdaOf(const clang::Expr *E);
+
 class Body {
 public:
   /// \p Function is what `this` and parameters refer to; null for an
@@ -132,15 +135,17 @@ private:
   const clang::FieldDecl *loadedFrom(const clang::Expr *Callee) const;
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
+  bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
+               const clang::Expr &Object);
+  void copied(const clang::Expr &From);
+
+  // Arguments.cpp.
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
   void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
   void handedOn(uint32_t Row, int64_t Number, const Location &P);
   void partOf(uint32_t Row, int64_t Number, const clang::Expr *Value,
               const Location &P);
-  bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
-               const clang::Expr &Object);
-  void copied(const clang::Expr &From);
 
   // Starts.cpp.
   std::string threadClass(const clang::CXXRecordDecl *R);

@@ -1,7 +1,7 @@
-//===- Calls.cpp - Calls, constructors, destructors and arguments ---------===//
+//===- Calls.cpp - Calls, constructors and destructors --------------------===//
 //
-// Owns the rows of calls and arguments, and what calls of the standard library
-// do to their object, since its bodies are not read.
+// Owns the rows of calls, and what calls of the standard library do to their
+// object, since its bodies are not read.  What calls pass is Arguments.cpp's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,42 +11,13 @@
 #include "QualifiedName.h"
 
 #include "clang/Basic/Builtins.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-
-#include <optional>
 
 using namespace clang;
 
 namespace linemate {
 
 namespace {
-
-enum ArgKind : uint8_t {
-  OfVariable = 1,
-  OwnParameter = 2,
-  Constant = 3,
-  OfFunction = 4,
-  InRecord = 5,
-  GivenNumber = 6,
-  OwnRecord = 7,
-  InMember = 8
-};
-
-std::optional<int64_t> constantArgument(const Expr *E,
-                                        const ASTContext &Context) {
-  const Expr *Plain = E->IgnoreParenImpCasts();
-  Expr::EvalResult Result;
-  // Reads of variables are not worth an evaluation.
-  if (isa<CallExpr>(Plain) || isa<MemberExpr>(Plain) || E->isValueDependent() ||
-      !E->getType()->isIntegralOrEnumerationType() ||
-      !E->EvaluateAsInt(Result, Context, Expr::SE_NoSideEffects))
-    return std::nullopt;
-  llvm::APSInt Value = Result.Val.getInt();
-  if (Value.getSignificantBits() > 63)
-    return std::nullopt;
-  return Value.getExtValue();
-}
 
 /// Methods without const that only read the bytes of the object itself.
 bool onlyReads(const CXXMethodDecl &M) {
@@ -72,14 +43,6 @@ const CXXMethodDecl &firstVirtual(const CXXMethodDecl &M) {
   while (At->size_overridden_methods())
     At = *At->begin_overridden_methods();
   return *At->getCanonicalDecl();
-}
-
-const CXXRecordDecl *lambdaOf(const Expr *E) {
-  const CXXRecordDecl *R = E->IgnoreImplicit()
-                               ->getType()
-                               .getNonReferenceType()
-                               ->getAsCXXRecordDecl();
-  return R && R->isLambda() ? R : nullptr;
 }
 
 } // namespace
@@ -117,129 +80,6 @@ const FieldDecl *Body::loadedFrom(const Expr *Callee) const {
   const auto *M = dyn_cast<MemberExpr>(E);
   const auto *Field = M ? dyn_cast<FieldDecl>(M->getMemberDecl()) : nullptr;
   return Field && Field->getType()->isFunctionPointerType() ? Field : nullptr;
-}
-
-void Body::receiver(uint32_t Row, const Location &P) {
-  int64_t Stride = P.Indexed ? P.Stride : 0;
-  if (P.In == Location::Kind::Variable)
-    append(Out.Args, {int64_t(Row), int64_t(0), int64_t(OfVariable),
-                      Unit.symbol(*P.Var), P.Offset, Stride});
-  else if (P.In == Location::Kind::Parameter)
-    append(Out.Args, {int64_t(Row), int64_t(0), int64_t(OwnParameter),
-                      int64_t(P.Param), P.Offset, Stride});
-  else if (P.In == Location::Kind::Record && P.Record)
-    append(Out.Args, {int64_t(Row), int64_t(0), int64_t(InRecord),
-                      Unit.record(*P.Record), P.Offset, Stride});
-}
-
-void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
-  if (Number >= MostParameters)
-    return;
-  const Expr *Plain = Value->IgnoreParenCasts();
-  if (const auto *U = dyn_cast<UnaryOperator>(Plain);
-      U && U->getOpcode() == UO_AddrOf)
-    Plain = U->getSubExpr()->IgnoreParens();
-  const FunctionDecl *F = nullptr;
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(Plain))
-    F = dyn_cast<FunctionDecl>(Ref->getDecl());
-  if (!F)
-    if (const CXXRecordDecl *Lambda = lambdaOf(Value))
-      F = callable(Value) ? callable(Value) : Lambda->getLambdaCallOperator();
-  if (F) {
-    append(Out.Args, {int64_t(Row), Number, int64_t(OfFunction),
-                      Unit.symbol(*F), int64_t(0), int64_t(0)});
-    return;
-  }
-  if (Value->getType()->isFunctionPointerType()) {
-    auto Choice = chosen(Value);
-    for (const FunctionDecl *Possible : Choice)
-      append(Out.Args, {int64_t(Row), Number, int64_t(OfFunction),
-                        Unit.symbol(*Possible), int64_t(0), int64_t(0)});
-    if (!Choice.empty())
-      return;
-  }
-  if (Value->getType()->isAnyPointerType() || Value->isGLValue()) {
-    Location P = Value->getType()->isAnyPointerType() && !Value->isGLValue()
-                     ? At.pointee(Value)
-                     : At.object(Value);
-    size_t Before = Out.Args.size();
-    receiver(Row, P);
-    if (Out.Args.size() != Before)
-      Out.Args[Before + 1] = Number;
-    escapes(Value);
-    handedOn(Row, Number, P);
-    partOf(Row, Number, Value, P);
-    return;
-  }
-  if (auto Number64 = constantArgument(Value, Context))
-    append(Out.Args, {int64_t(Row), Number, int64_t(Constant), *Number64,
-                      int64_t(0), int64_t(0)});
-}
-
-/// Says that the callee works on an object of the running thread.
-void Body::handedOn(uint32_t Row, int64_t Number, const Location &P) {
-  if (P.In == Location::Kind::Record && P.Own && !P.Indexed && !P.Offset)
-    append(Out.Args, {int64_t(Row), Number, int64_t(OwnRecord),
-                      Unit.record(*P.Record), int64_t(0), int64_t(0)});
-}
-
-/// Is it another type than \p Whole, neither its base nor derived from it?
-static bool isPartOf(QualType T, const RecordDecl &Whole) {
-  T = T.getNonReferenceType();
-  const RecordDecl *R =
-      (T->isAnyPointerType() ? T->getPointeeType() : T)->getAsRecordDecl();
-  if (!R || R->getCanonicalDecl() == Whole.getCanonicalDecl())
-    return false;
-  const auto *Part = dyn_cast<CXXRecordDecl>(R);
-  const auto *Of = dyn_cast<CXXRecordDecl>(&Whole);
-  return !Part || !Of || !Part->hasDefinition() || !Of->hasDefinition() ||
-         (!Part->isDerivedFrom(Of) && !Of->isDerivedFrom(Part));
-}
-
-/// Is it a lock, or a wrapper of one?  What is done to these locksets say.
-static bool holdsLock(QualType T, Callees &Known) {
-  T = T.getNonReferenceType();
-  T = T->isAnyPointerType() ? T->getPointeeType() : T;
-  const RecordDecl *R = T->getAsRecordDecl();
-  return Known.lockRowOf(T) >= 0 ||
-         (R && llvm::any_of(R->fields(), [&](const FieldDecl *F) {
-            return Known.lockRowOf(F->getType()) >= 0;
-          }));
-}
-
-/// Says that the callee works on a member of what a parameter leads to: what
-/// becomes of the whole by calls from its own functions is else not seen.
-void Body::partOf(uint32_t Row, int64_t Number, const Expr *Value,
-                  const Location &P) {
-  if (P.In != Location::Kind::Parameter || !P.Record || !Value ||
-      holdsLock(Value->getType(), Known))
-    return;
-  const Expr *Plain = Value->IgnoreParenCasts();
-  bool Follows = isPartOf(Plain->getType(), *P.Record); // a local pointer
-  if (const auto *U = dyn_cast<UnaryOperator>(Plain);
-      U && U->getOpcode() == UO_AddrOf)
-    Plain = U->getSubExpr()->IgnoreParens();
-  while (const auto *Element = dyn_cast<ArraySubscriptExpr>(Plain))
-    Plain = Element->getBase()->IgnoreParenCasts();
-  const auto *M = dyn_cast<MemberExpr>(Plain);
-  if (Follows || (M && isa<FieldDecl>(M->getMemberDecl())))
-    append(Out.Args,
-           {int64_t(Row), Number, int64_t(InMember), Unit.record(*P.Record),
-            P.Offset, P.Indexed ? P.Stride : int64_t(0)});
-}
-
-/// Says which arguments are numbers that the function itself was given, if all
-/// numbers are: an index that is made of one could be made of any other.
-void Body::givenNumbers(uint32_t Row, llvm::ArrayRef<const Expr *> Values) {
-  size_t Before = Out.Args.size();
-  for (size_t I = 0; I < Values.size(); ++I) {
-    if (!Values[I] || !Values[I]->getType()->isIntegerType())
-      continue;
-    if (!At.isGivenNumber(*Values[I]))
-      return Out.Args.resize(Before);
-    append(Out.Args, {int64_t(Row), int64_t(I), int64_t(GivenNumber),
-                      int64_t(0), int64_t(0), int64_t(0)});
-  }
 }
 
 /// Sleep, and a wait that ends after a time, whatever happens.  Methods that
