@@ -283,7 +283,8 @@ def thresholds(table: Slots, image: Image) -> Thresholds:
     What is locked or written atomically is ranked among its like: that is what a program shares by intent.  Plain data
     is often one thread's: it has to be as busy as that, and among the busiest of all that is written.  A program with
     few locks would else have any number of hot variables.  Records on the heap are not in that rank: one stands for all
-    objects of its type, and its weight is that of all of them.
+    objects of its type, and its weight is that of all of them.  What each thread was handed for itself alone is among
+    no reads: nobody else looks at it.
     """
 
     def limit(weight: Floats, among: npt.NDArray[np.bool_]) -> float:
@@ -293,13 +294,15 @@ def thresholds(table: Slots, image: Image) -> Thresholds:
         floor = float(np.log10(1.0 + weight[busy].max()) - numbers.HOT_DECADES) if len(scores) else 0.0
         return max(float(scores[rank]) if len(scores) > rank else 0.0, floor)
 
-    every = np.ones(len(table.write), bool)
-    static = every.copy()
+    static, others = np.ones(len(table.write), bool), np.ones(len(table.write), bool)
     for section in image.sections:
         if section.name == ALLOCATED:
-            static &= (table.address < section.address) | (table.address >= section.end)
+            outside = (table.address < section.address) | (table.address >= section.end)
+            static &= outside
+            if image.identities.get(section.address) in image.of_threads:
+                others &= outside
     write, plain = limit(table.write, table.synchronised), limit(table.write, static)
-    return Thresholds(write, limit(table.read, every), max(write, plain))
+    return Thresholds(write, limit(table.read, others), max(write, plain))
 
 
 def busy_lines(table: Slots, line_size: int, shift: int = 0) -> npt.NDArray[np.uint64]:

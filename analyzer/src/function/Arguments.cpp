@@ -7,6 +7,7 @@
 
 #include "Body.h"
 #include "Columns.h"
+#include "IndexSteps.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -67,6 +68,59 @@ void Body::receiver(uint32_t Row, const Location &P) {
                       Unit.record(*P.Record), P.Offset, Stride});
 }
 
+/// The record of an element, at an index that is not constant, of an array in
+/// the frame of the function, where \p E designates one or leads to it.
+const RecordDecl *Body::onFrame(const Expr *E, unsigned Depth) {
+  E = E->IgnoreParenCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_AddrOf)
+    E = U->getSubExpr()->IgnoreParenCasts();
+  const Expr *Array = nullptr, *Index = nullptr;
+  if (const auto *A = dyn_cast<ArraySubscriptExpr>(E)) {
+    Array = A->getBase();
+    Index = A->getIdx();
+  } else if (const auto *B = dyn_cast<BinaryOperator>(E);
+             B && B->getOpcode() == BO_Add) {
+    bool IsLeft = B->getLHS()->getType()->isAnyPointerType();
+    Array = IsLeft ? B->getLHS() : B->getRHS();
+    Index = IsLeft ? B->getRHS() : B->getLHS();
+  }
+  const auto *Ref =
+      dyn_cast<DeclRefExpr>(Array ? Array->IgnoreParenCasts() : E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!V || V->hasGlobalStorage())
+    return nullptr;
+  if (!Array) { // a pointer or reference that is always the same element
+    auto Known = Seen.Locals.find(V);
+    bool IsOne = Known != Seen.Locals.end() && !Depth &&
+                 Known->second.Values.size() == 1 && !Known->second.Stepped &&
+                 (V->getType()->isReferenceType() || !Known->second.escapes());
+    return IsOne ? onFrame(Known->second.Values.front(), Depth + 1) : nullptr;
+  }
+  const clang::ArrayType *T = Context.getAsArrayType(V->getType());
+  const RecordDecl *R = T ? T->getElementType()->getAsRecordDecl() : nullptr;
+  R = R ? R->getDefinition() : nullptr;
+  bool IsElement = R && !R->isInvalidDecl() && !constantOf(Index, Context);
+  return IsElement ? R : nullptr;
+}
+
+/// Says what element of an own array a function gets that is handed over with
+/// it: what starts a thread is given them so.
+void Body::handedElement(uint32_t Row, int64_t Number, const Expr *Value) {
+  bool WithFunction = false;
+  for (size_t I = Out.Args.size(); I >= ArgColumns && !WithFunction;
+       I -= ArgColumns) {
+    if (Out.Args[I - ArgColumns] != int64_t(Row))
+      break;
+    WithFunction = Out.Args[I - ArgColumns + 2] == OfFunction;
+  }
+  if (!WithFunction)
+    return;
+  if (const RecordDecl *R = onFrame(Value))
+    append(Out.Args, {int64_t(Row), Number, int64_t(InRecord), Unit.record(*R),
+                      int64_t(0), At.sizeOf(Context.getRecordType(R))});
+}
+
 void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
   if (Number >= MostParameters)
     return;
@@ -101,6 +155,8 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
     receiver(Row, P);
     if (Out.Args.size() != Before)
       Out.Args[Before + 1] = Number;
+    if (P.In == Location::Kind::Local)
+      handedElement(Row, Number, Value);
     escapes(Value);
     handedOn(Row, Number, P);
     partOf(Row, Number, Value, P);

@@ -143,6 +143,8 @@ private:
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
   void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
+  const clang::RecordDecl *onFrame(const clang::Expr *E, unsigned Depth = 0);
+  void handedElement(uint32_t Row, int64_t Number, const clang::Expr *Value);
   void handedOn(uint32_t Row, int64_t Number, const Location &P);
   void partOf(uint32_t Row, int64_t Number, const clang::Expr *Value,
               const Location &P);

@@ -312,6 +312,8 @@ Handed Body::oneOf(const Expr *E, unsigned Depth) {
     return {};
   Location P = IsPointer ? At.pointee(E) : At.object(E);
   QualType T = IsPointer ? E->getType()->getPointeeType() : E->getType();
+  if (P.In == Location::Kind::Local && onFrame(E))
+    return handedAs(T);
   if (!P.Indexed || !P.Stride || T->isIncompleteType() ||
       P.Stride != Context.getTypeSizeInChars(T).getQuantity())
     return {};

@@ -472,11 +472,12 @@ void FunctionFlow::clobberForCall(const Op &O) {
   forgetVectors();
   uint32_t Origin = uint32_t(&O - Code.data()) + 1;
   Value Given = IsSpecial ? givenBy(To, Origin) : Value();
+  uint32_t Results = IsSpecial ? changedBy(To) : C.Results;
   for (uint32_t Left = C.CallerSaved; Left; Left &= Left - 1) {
     unsigned R = std::countr_zero(Left);
     if (R >= C.Registers)
       break;
-    if (C.Results & bit(int8_t(R)))
+    if (Results & bit(int8_t(R)))
       Now.Regs[R] = Value();
     Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }

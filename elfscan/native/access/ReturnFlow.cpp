@@ -153,6 +153,11 @@ Value FunctionFlow::madeOf(const FromArgument &From, uint32_t Origin) {
   return V;
 }
 
+/// The registers of results that a call of \p To changes.
+uint32_t FunctionFlow::changedBy(const Value &To) const {
+  return Known && Known->isSparing(uint64_t(To.Base)) ? C.Result : C.Results;
+}
+
 /// What a call of \p To always returns; unknown: not the same.
 Value FunctionFlow::resultOf(const Value &To) const {
   bool IsOne = Known && To.isNumber() && To.isExact();

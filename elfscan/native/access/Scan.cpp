@@ -6,6 +6,7 @@
 
 #include "Scan.h"
 #include "Architectures.h"
+#include "Effect.h"
 #include "Flow.h"
 
 #include <algorithm>
@@ -99,6 +100,14 @@ public:
     return Ops.empty() ? std::nullopt : Engine.returnsGiven();
   }
   bool returnsNew() const { return !Ops.empty() && Engine.returnsNew(); }
+  bool isSparing(const Function &F) const {
+    const Convention &C = D.convention();
+    return std::ranges::none_of(Ops, [&](const Op &O) {
+      bool Leaves = targetOf(O) && targetOf(O) - F.Begin >= F.End - F.Begin;
+      return Leaves || O.Next == Flow::IndirectJump ||
+             effectOf(O, C).Writes & C.Results & ~C.Result;
+    });
+  }
   void useResults(const KnownResults &Of) { Engine.useResults(Of); }
 
 private:
@@ -275,13 +284,18 @@ private:
           Others.push_back(std::move(Of));
           continue;
         }
-        if (auto Given = given(*Of.Which))
+        auto Given = given(*Of.Which);
+        if (!Round && W.isSparing(*Of.Which))
+          Found.Sparing.push_back(Of.Which->Begin);
+        if (Given)
           Found.Given.emplace_back(Of.Which->Begin, *Given);
         else if (Round)
           Others.push_back(std::move(Of));
         else if (!Unused.Calls.empty())
           Others.push_back(callerOf(*Of.Which));
       }
+      if (!Round)
+        std::ranges::sort(Found.Sparing);
       if (Found.Given.size() == Before.Given.size())
         break;
       std::ranges::sort(Found.Given, {},
