@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sharing.judge import positions
 from sharing.judge.elements import element_size, elements_meet
 from sharing.judge.passes import Passes, Profiled, sites_and_locks
-from sharing.judge.severitylimit import BEHIND_POINTERS, ONE_BESIDE_ANOTHER, ONE_FOR_ALL
+from sharing.judge.severitylimit import OF_PLACE, OF_TYPE, ONE_BESIDE_ANOTHER, ONE_FOR_ALL
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
@@ -36,7 +36,7 @@ from sharing.static.ownrecords import own_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 from sharing.static.tracedobjects import ReadMoves, traced_image
 
-MOST = Severity.MEDIUM  # who else has the pointer is not known
+MOST_UNTYPED = Severity.MEDIUM  # where nothing says of what type an object is, who else has the pointer is not known
 MOST_OF_PLAIN = Severity.LOW  # nor whether such an object is at one time with two threads
 
 Rows = npt.NDArray[np.bool_]
@@ -59,6 +59,11 @@ class Reading(msgspec.Struct, frozen=True):
     records: ReadRecords
     reached: Reached | None = None
     moves: ReadMoves | None = None  # where nothing is known of types
+
+    @property
+    def typed(self) -> bool:
+        """Whether debug information says of which type what pointers lead to is."""
+        return self.reached is not None
 
 
 def told_by(passes: Passes) -> Told:
@@ -85,7 +90,7 @@ def on_heap(
     passes = joined.passes
     drafts = positions.run(joined.profiler, passes.accesses, joined.table, context, rules, limits=True)
     drafts = [_of_element(d, image) for d in drafts if _is_of_members(d) or _is_of_elements(d)]
-    drafts = [_worded(d, by_name) for d in (*drafts, *elements_meet(joined, context))]
+    drafts = [_worded(d, by_name, typed=reading.typed) for d in (*drafts, *elements_meet(joined, context))]
     return OnHeap(drafts, joined, context, tuple(records))
 
 
@@ -105,7 +110,8 @@ def of_records(
         return None
     apart = kinds_apart(passes.calls)
     told_by = _AtOneTime(apart)
-    any_two = dataclasses.replace(joined.context(*lines), of_any=BEHIND_POINTERS, at_one_time=told_by.of_any)
+    bears = OF_TYPE if reading.typed else OF_PLACE
+    any_two = dataclasses.replace(joined.context(*lines), of_any=bears, at_one_time=told_by.of_any)
     of_two_kinds = dataclasses.replace(any_two, concurrent=apart, at_one_time=told_by.of_two_kinds)
     own = _Apart(passes, told, found)
     said = {_pair(draft): draft for draft in known.drafts} if known is not None else {}
@@ -115,7 +121,8 @@ def of_records(
         for draft in every:
             if _is_of_members(draft) and can_meet(*draft.actors[:2]):
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
-    drafts = [_plainly(_of_any(draft)) for draft in worst.values() if not own.have_own(draft)]
+    drafts = [_of_any(draft) for draft in worst.values() if not own.have_own(draft)]
+    drafts = drafts if reading.typed else [_plainly(draft) for draft in drafts]
     drafts = [_at_most_low(one) if one.actors[0].owner in found.doubtful else one for one in drafts]
     if reading.moves is not None and known is not None:
         mine = OnHeap(drafts, joined, any_two)
@@ -201,7 +208,7 @@ def of_own_records(
     drafts = [draft for draft in (*drafts, *elements_meet(joined, context)) if _keeps_own(draft)]
     said = {draft.actors[0].owner for draft in known.drafts if draft.rule == THREAD_SLOTS.id} if known else set()
     drafts = [draft for draft in drafts if draft.actors[0].owner not in said]
-    return OnHeap([_at_most_low(_of_neighbours(draft)) for draft in drafts], joined, context)
+    return OnHeap([_of_neighbours(draft) for draft in drafts], joined, context)
 
 
 def _keeps_own(draft: Draft) -> bool:
@@ -397,10 +404,7 @@ def _plainly(draft: Draft) -> Draft:
     return _at_most_low(draft)
 
 
-def _worded(draft: Draft, by_name: dict[str, HeapRecord]) -> Draft:
+def _worded(draft: Draft, by_name: dict[str, HeapRecord], *, typed: bool) -> Draft:
     record = by_name[draft.actors[0].owner]
-    return dataclasses.replace(
-        draft,
-        severity=min(draft.severity, MOST, key=lambda severity: severity.rank),
-        evidence=(*draft.evidence, f"the object is {record.where}"),
-    )
+    most = draft.severity if typed else min(draft.severity, MOST_UNTYPED, key=lambda severity: severity.rank)
+    return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"the object is {record.where}"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from sharing.basics.naming import Demangle, readable_names
 from sharing.judge.comparedheat import ComparedHeat
-from sharing.judge.severitylimit import IN_SOURCE
+from sharing.judge.severitylimit import OF_TYPE
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.finding import Confidence
@@ -94,7 +94,7 @@ class Profiled(msgspec.Struct, frozen=True):
             # Of source whoever checks it says that threads run it.
             0 if image.origins else sum(1 << i for i, r in enumerate(calls.roots) if r.function < 0),
             sum(1 << i for i, r in enumerate(calls.roots) if r.is_perhaps_many),
-            IN_SOURCE if image.origins else None,
+            OF_TYPE if image.origins else None,
             image.arch.line_size if line_size > image.arch.line_size else 0,
             of_threads=image.of_threads,
         )

@@ -20,11 +20,12 @@ TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak agains
 OWN_OF_EACH = "each of these threads is handed an object of its own"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 
-# What one object that stands for all of its type bears.  Of a lock there may be many, with few users each.  Debug
-# information says which record code uses and not whose, and who does without the lock what others do under it is not
-# certain there.  An index that is not seen to be a thread's chooses a child of a node or a field of an entry as likely.
-IN_SOURCE = Most(Severity.CRITICAL, Severity.MEDIUM, Severity.MEDIUM)
-BEHIND_POINTERS = Most(Severity.MEDIUM, Severity.LOW, Severity.MEDIUM)
+# What one object that stands for all of its type bears, be it source or debug information that says which record code
+# uses: neither says whose.  Of a lock there may be many, with few users each.  An index that is not seen to be a
+# thread's chooses a child of a node or a field of an entry as likely.
+OF_TYPE = Most(Severity.CRITICAL, Severity.MEDIUM, Severity.MEDIUM)
+# The same where one place stands for all that the same instructions use: what they use is as likely of several types.
+OF_PLACE = Most(Severity.MEDIUM, Severity.LOW, Severity.MEDIUM)
 
 
 def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
@@ -48,11 +49,12 @@ def _said(draft: Draft, ctx: Context) -> tuple[Severity, str]:
     """The limit of whom the draft names, by how sure it is itself.
 
     An estimate is one doubt.  With a second one, that one of two is merely warm, that they are used together or that
-    one is as likely a thread's own, counts confirm nothing; of elements of one array they do.
+    one is as likely a thread's own, counts confirm nothing; of elements of one array they do.  That of an object there
+    may be one for each thread is no doubt where it has a lock.
     """
     most, why = limit(draft.actors, ctx)
     of_two = len({actor.span for actor in draft.actors[:2]}) > 1
-    if why == ESTIMATED and of_two and draft.severity is Severity.LOW:
+    if why == ESTIMATED and of_two and draft.severity is Severity.LOW and not _beside_own_lock(draft.actors, ctx):
         return Severity.NOTE, TWO_DOUBTS
     return most, why
 
@@ -83,6 +85,13 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     if most.rank > ctx.of_any.of_elements.rank and _chosen_by_data(pair[0]):
         return ctx.of_any.of_elements, DATA_CHOOSES
     return most, why
+
+
+def _beside_own_lock(actors: tuple[Actor, ...], ctx: Context) -> bool:
+    """Are the two of one object that stands for all of its type, and is one of them a lock?"""
+    pair = actors[:2]
+    allocated = ctx.of_any is not None and all(actor.section == ALLOCATED for actor in pair)
+    return allocated and any(actor.is_lock for actor in pair)
 
 
 def _of_own_objects(a: Actor, b: Actor, ctx: Context) -> bool:

@@ -64,7 +64,8 @@ def peers(**words: str) -> str:
 @compilers
 def test_small_records_that_threads_are_handed_one_each_are_neighbours(compiled: Compile, tool: str) -> None:
     (found,) = audited(compiled, tool, peers())
-    assert (found.rule, found.severity) == ("packed-thread-slots", Severity.LOW)
+    assert found.rule == "packed-thread-slots"
+    assert found.severity in (Severity.LOW, Severity.MEDIUM)  # by what a compiler makes of the branch
     assert [part.full_name for part in found.participants] == ["struct peer.seen"]
     assert any("that two of them stand side by side is not certain" in said.text for said in found.evidence)
 
