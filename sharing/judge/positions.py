@@ -174,7 +174,7 @@ def _graded(met: _Met, positions: Positions, context: Context) -> Draft | None:
                 "assumed to be that of the compile commands",
             ),
         )
-    if first.index not in positions.movable or draft.verdict is Verdict.TRUE_SHARING:
+    if first.index not in positions.movable or draft.verdict in (Verdict.TRUE_SHARING, Verdict.INCONCLUSIVE):
         return draft
     line_size = context.line_size
     possible = line_size // positions.step(first)

@@ -67,3 +67,17 @@ def test_a_slot_for_each_thread_is_what_the_note_asks_for(tmp_path: Path) -> Non
     )
     changed = "atomic_fetch_add(&slots[self].used, 1)"
     assert notes(tmp_path, declared=declared, changed=changed, read="slots[0].used") == []
+
+
+RECORDS = {
+    "declared": "#include <stdlib.h>\nstruct metric { atomic_long used; };\nstruct metric *find(void *);\n",
+    "changed": "atomic_fetch_add(&find(arg)->used, 1)",
+    "read": "find(0)->used",
+}
+
+
+def test_a_member_of_records_may_be_of_another_one_for_each_thread(tmp_path: Path) -> None:
+    (note,) = notes(tmp_path, **RECORDS)
+    assert (note.rule, str(note.severity), str(note.verdict)) == ("shared-counter", "note", "inconclusive")
+    assert "where these change it in one object" in note.message
+    assert " offsets at which " not in note.message

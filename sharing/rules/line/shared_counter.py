@@ -17,6 +17,9 @@ Use instead: a counter for each thread, each on a line of its own, added up wher
 
 It is a note: no layout cures it.  Locks are left out: how long threads wait for one is no question of its line.  So is
 a variable that perhaps only one thread changes often, and one whose line has worse.
+
+Of a member of records on the heap nothing may say that threads change it in one object: it is true sharing where they
+do, and false sharing where each has another object and two of these are on one line.  Then the note is inconclusive.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import ADVICE, Severity, Verdict
+from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor, Heat, LineProfile, Role
 from sharing.rules.line.base import (
     Context,
@@ -40,6 +44,11 @@ HELP = (
     "give each thread a copy of its own on a line of its own, and add them up where the sum is read; where each thread "
     "needs the value, change it less often: take several at a time"
 )
+_IN_ONE = "each change takes the line from the thread that made the last one; padding does not help"
+_IN_ANY = (
+    f"where these change it in one object, {_IN_ONE}; where each has an object of its own, two of these on one line "
+    "disturb each other, and aligning the type helps"
+)
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
@@ -48,17 +57,17 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     if not changed:
         return
     actor = min(changed, key=lambda a: (-a.write_weight, a.name))
+    of_any = ctx.of_any is not None and actor.section == ALLOCATED
     yield Draft(
         rule=RULE.id,
         severity=Severity.NOTE,
-        verdict=Verdict.TRUE_SHARING,
+        verdict=Verdict.INCONCLUSIVE if of_any else Verdict.TRUE_SHARING,
         line=line,
         actors=(actor,),
         separate=(),
         message=(
             f"{describe(actor)}, {span_text(actor, line)} of {line.label}, is changed by {who(actor.writers)}, every "
-            f"time around the loops of several threads: each change takes the line from the thread that made the last "
-            f"one; padding does not help"
+            f"time around the loops of several threads: {_IN_ANY if of_any else _IN_ONE}"
         ),
         evidence=(heat_evidence(actor), f"threads: {roots_text(actor, actor, ctx)}", f"{ADVICE}{HELP}"),
         score=actor.write_weight,
