@@ -106,6 +106,7 @@ class ArgKind(IntEnum):
     ADDRESS = 1  # a static address (data or code): ``value``
     PARAM = 2  # the caller's own argument ``source`` plus ``value`` bytes
     CONSTANT = 3  # a small integer: ``value``
+    LOADED = 4  # of calls that start threads: a word that was loaded ``value`` bytes behind some pointer
 
 
 # One access of one instruction to static storage.
@@ -249,8 +250,7 @@ HELD_DTYPE = np.dtype(
 
 # Of what is behind pointers the target, or value, is how many bytes it is from where the pointer leads to, and the
 # holder of the pointer: the address of a static variable, or of the call that made the object.
-HELD_OFFSET_BITS = 24
-HELD_ADDRESS_BITS = 38
+HELD_OFFSET_BITS, HELD_ADDRESS_BITS = 24, 38
 HELD = np.uint64(1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS))  # in each target that is behind a pointer
 # A holder with the highest bit is no address: a word of what an argument of a function points to.  It has the row of
 # the function, the argument and the word's number, of which the last one stands for the argument itself.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, SlotKind
 from sharing.static.callees import Argument, function_at
+from sharing.static.pointercalls import KeptFunctions, argument_slot
 
 MAX_ENTRIES = 64  # of one table: no program has so many kinds of threads
 
@@ -45,6 +46,7 @@ def _candidates(image: Image, function: int) -> list[int]:
     read &= (sites["flags"] & SiteFlag.INDEXED != 0) & (sites["size"] == image.arch.pointer_size)
     for site in sites[read]:
         rows.update(_in_table(image, int(site["target"]), int(site["stride"])))
+        rows.update(_put_in_table(image, int(site["target"])))
     taken = image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN != 0
     return [row for row in sorted(rows) if row >= 0 and taken[row]]
 
@@ -57,3 +59,16 @@ def _in_table(image: Image, begin: int, stride: int) -> list[int]:
     words = image.code_words[among(image.code_words["slot"], slots[:end])]
     rows: list[int] = function_at(image, words["value"]).tolist()
     return rows
+
+
+def _put_in_table(image: Image, begin: int) -> set[int]:
+    """Functions that code stores in elements of the table, or hands to what stores them there."""
+    sites, kept = image.sites, image.kept
+    stores = sites[(sites["target"] == begin) & (sites["kind"] == AccessKind.STORE)]
+    there = kept[among(kept["ip"], stores["ip"][stores["flags"] & SiteFlag.INDEXED != 0])]
+    if not len(there):
+        return set()
+    rows = set(function_at(image, there["value"][there["value"] != 0]).tolist())
+    handed = there[there["value"] == 0]
+    arguments = {argument_slot(*one) for one in handed[["function", "arg"]].tolist()}
+    return rows.union(*KeptFunctions(image).at(arguments).values())

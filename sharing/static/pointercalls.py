@@ -43,6 +43,16 @@ def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], functi
     return result
 
 
+def slot_at(kind: SlotKind, place: int) -> int:
+    """A slot as a number; ``place`` as of ``place_of``, but no argument's."""
+    return kind << PLACE_BITS | (place & LOW_HALF)
+
+
+def argument_slot(function: int, argument: int) -> int:
+    """The slot that an argument of a function (a row) is, as a number."""
+    return SlotKind.ARGUMENT << PLACE_BITS | function * ARGUMENTS + argument
+
+
 def kind_of(slot: _Slot) -> _Slot:
     """The SlotKind of slots as numbers."""
     return slot >> PLACE_BITS
@@ -102,8 +112,11 @@ class KeptFunctions:
         alone = ~among(calls["ip"], every["ip"][every["callee"] != 0])
         return calls[alone], slots[alone]
 
-    def at(self, slots: Iterable[int]) -> dict[int, set[int]]:
-        """Rows of the functions that are kept at each of these slots; none where nothing is known to be."""
+    def at(self, slots: Iterable[int], *, tables: bool = True) -> dict[int, set[int]]:
+        """Rows of the functions that are kept at each of these slots; none where nothing is known to be.
+
+        Without ``tables`` those that code stores alone.
+        """
         image, wanted = self._image, np.array(sorted(set(slots)), np.int64)
         found: dict[int, set[int]] = defaultdict(set)
         made = np.flatnonzero(among(self._kept, wanted))
@@ -116,7 +129,7 @@ class KeptFunctions:
                 arrives[int(self._stored[at])].add(int(self._kept[at]))
         for slot in wanted[kind_of(wanted) == SlotKind.ARGUMENT].tolist():
             arrives[slot].add(slot)
-        for slot in wanted.tolist():
+        for slot in wanted.tolist() if tables else ():
             found[slot].update(self._words.at(slot).tolist())
         fresh = set(arrives)
         for _ in range(numbers.ENTRY_WRAPPERS):
@@ -174,7 +187,26 @@ class KeptFunctions:
             self._registered = rows, places
         return self._registered
 
-    def _find_registered(self) -> dict[int, set[int]]:
+    def only_places(self) -> dict[int, set[int]]:
+        """By row of a function that is kept in records and nowhere else how far behind their begin; -1 elsewhere."""
+        image = self._image
+        found: dict[int, set[int]] = defaultdict(set)
+        registered = self._find_registered(copied=True)
+        for row, places in registered.items():
+            found[row] |= places
+        made = image.kept["value"] != 0
+        rows, slots = function_at(image, image.kept["value"][made]), self._kept[made]
+        for row, slot in zip(rows.tolist(), slots.tolist(), strict=True):
+            found[row].add(place_of(slot) if kind_of(slot) == SlotKind.RECORD else -1)
+        handed = function_at(image, image.args["value"][self._address].astype(np.uint64))
+        for row in {*handed.tolist()} - registered.keys() if not image.origins else ():
+            found[row].add(-1)
+        for row in (*self._words.elsewhere.tolist(), *self._words.virtual[0].tolist()):
+            found[row].add(-1)
+        return found
+
+    def _find_registered(self, *, copied: bool = False) -> dict[int, set[int]]:
+        """``copied``: of a register that has it beside the argument's, and which nobody reads, it is not asked."""
         image, args = self._image, self._image.args
         handing = np.flatnonzero(self._address if not image.origins else np.zeros(len(args), bool))
         rows = function_at(image, args["value"][handing].astype(np.uint64))
@@ -182,9 +214,14 @@ class KeptFunctions:
         if not len(rows):
             return {}
         ends = self._stored_at(np.unique(self._passed[handing]))
+        unused: set[int] = set() if copied else {-1}
+        by_call: dict[tuple[int, int], set[int]] = defaultdict(set)
+        ips, slots = args["ip"][handing].tolist(), self._passed[handing].tolist()
+        for ip, row, slot in zip(ips, rows.tolist(), slots, strict=True):
+            by_call[ip, row] |= ends.get(slot, {-1}) or unused
         found: dict[int, set[int]] = defaultdict(set)
-        for row, slot in zip(rows.tolist(), self._passed[handing].tolist(), strict=True):
-            found[row] |= ends.get(slot, {-1})
+        for (_, row), places in by_call.items():
+            found[row] |= places or {-1}
         seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
         named = function_at(image, seen["target"])
         explained = np.unique(_pairs(args["function"][handing], rows))
@@ -225,7 +262,7 @@ class KeptFunctions:
                 if not ends[slot] <= ends[before]:
                     ends[before] |= ends[slot]
                     waiting.append(before)
-        return {slot: places or {-1} for slot, places in ends.items()}
+        return ends
 
     def only_there(self, place: int) -> int:
         """Row of the registered function that alone is stored so far behind pointers; -1 where there may be others."""

@@ -30,6 +30,7 @@ from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
 from sharing.static.oncemade import made_once
 from sharing.static.startarms import apart
+from sharing.static.storedentries import stored_entries
 
 LAST_ARGUMENT = 5  # argument that is handed over in a register
 ADDRESS, CONSTANT = int(ArgKind.ADDRESS), int(ArgKind.CONSTANT)
@@ -52,8 +53,7 @@ class Root:
 
 def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
     """Thread entries by creation calls, and the names of the imported functions that create threads."""
-    args = image.args
-    go = by_go(image)
+    args, go = image.args, by_go(image)
     callees = union(args["callee"], image.calls["callee"][go | _creating(image, knowledge)])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many, waits = _asked(image, knowledge, callees)
@@ -82,8 +82,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             if waiting:
                 waited.setdefault(row, []).append(int(args[at]["function"]))
 
-    values = _values(image, callees, wanted) if go.any() else ()
-    for row, call in chain(_chosen(image, knowledge, callees, wanted), values):
+    for row, call in chain(_chosen(image, knowledge, callees, wanted), _values(image, callees, wanted, go)):
         start(row, *_caller_of(image, call), several=bool(looped[call]))
     for row, call in _functions_of_objects(image, knowledge):
         start(row, *_caller_of(image, call), several=True)
@@ -95,6 +94,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         waits.update((wrapper,) if key in waits else ())
         for handed in pointed.through(at):
             start_argument(handed, several=many[wrapper])
+    for row, ip, several in _loaded_entries(image, knowledge, callees, often):
+        _note(found, places, row, ip, several=several)
     objects: dict[int, bool] = {}
     for row, call in _handed_as_objects(image, mains, starters):
         maker, ip = _caller_of(image, call)
@@ -109,8 +110,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row in entries:
         found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
         places[row] = [0]
-    creators = [name for name in sorted(image.imports - idle_imports(image)) if knowledge.starts_thread(name)]
-    return _roots(image, found, waited, tasks, places), creators
+    return _roots(image, found, waited, tasks, places), _creators(image, knowledge)
 
 
 def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, ip: int, *, several: bool) -> None:
@@ -118,6 +118,32 @@ def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, 
     if several or ip not in places.get(row, ()):
         found.setdefault(row, []).append(several)
         places.setdefault(row, []).append(ip)
+
+
+def _creators(image: Image, knowledge: Knowledge) -> list[str]:
+    return [name for name in sorted(image.imports - idle_imports(image)) if knowledge.starts_thread(name)]
+
+
+def _loaded_entries(
+    image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], often: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, int, bool]]:
+    """(row of a function, address of the call, whether it is started several times) as of ``stored_entries``."""
+    names = names_of_callees(image, callees)
+    rows = {i: knowledge.thread_start(names[i]) for i in knowledge.thread_starters(names) if names[i][:2] != "_Z"}
+    sure = {(i, row.entry_argument) for i, row in rows.items() if row is not None and row.entry_argument is not None}
+    inverse = np.searchsorted(callees, image.args["callee"])
+    wrappers = [wrapper for _, _, wrapper in passed_on(image, callees, inverse, sure) if wrapper is not None]
+    starting = [(int(callees[callee]), argument) for callee, argument in {*sure, *wrappers} if callee >= 0]
+    for one in stored_entries(image, starting):
+        several = bool(often[one.starter]) or one.looped if one.alone else _handed_often(image, one.function)
+        yield one.function, one.ip, several
+
+
+def _handed_often(image: Image, function: int) -> bool:
+    """Is this one of several functions handed over more than once?  So often a thread is started in it."""
+    rows = image.args[(image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0)]
+    rows = rows[rows["value"].astype(np.uint64) == image.functions["address"][function]]
+    return len(rows) > 1 or bool(_in_loop(rows).any())
 
 
 def _processes(image: Image, callees: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -167,9 +193,11 @@ def _holds_function(image: Image, row: int) -> bool:
     return any(f"tupleIJ{pointer}" in name for pointer in ("PF", "M"))
 
 
-def _values(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument]) -> Iterator[tuple[int, int]]:
+def _values(
+    image: Image, callees: npt.NDArray[np.uint64], wanted: set[Argument], go: npt.NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
     """(row of a function, row of the call) of Go's function values that are handed over where one is ``wanted``."""
-    for callee, argument in sorted(wanted):
+    for callee, argument in sorted(wanted) if go.any() else ():
         yield from made_values(image, callees[callee : callee + 1], argument)
 
 

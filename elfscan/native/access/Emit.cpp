@@ -285,10 +285,10 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
   Out->Calls.push_back({O.Ip, Callee, Current.Row, LoopDepth,
                         uint8_t(!O.isCall()), Rarity, Order,
                         uint16_t(From.What), uint32_t(From.Where)});
-  arguments(O, Callee);
+  arguments(O, Callee, Index);
 }
 
-void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
+void FunctionFlow::arguments(const Op &O, uint64_t Callee, uint32_t Index) {
   bool AnyAddress = false, AnyFunction = false;
   size_t Count = 0;
   for (; Count < C.Arguments.size(); ++Count) {
@@ -302,8 +302,11 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee) {
       AnyFunction |= One.isNumber() && One.IsAddress && functionAt(One);
     });
   }
+  bool Starts = std::ranges::binary_search(P.HandleWriters, Callee);
   for (size_t I = 0; I < Count; ++I) {
     Value V = firstArray(Now.Regs[C.Arguments[I]]);
+    if (Starts)
+      loadedArgument(V, uint8_t(I), {O.Ip, Callee}, Index);
     if (Callee && V.Kind == ValueKind::Stack && V.isExact())
       passWords(V.Base, uint8_t(I), O.Ip);
     eachOf(V, [&](const Value &One) {

@@ -309,7 +309,7 @@ private:
   void zeroTest(const Op &O, uint32_t Index, const Effective &E);
   Value target(const Op &O) const;
   void call(const Op &O, uint32_t Index);
-  void arguments(const Op &O, uint64_t Callee);
+  void arguments(const Op &O, uint64_t Callee, uint32_t Index);
   void argument(const Value &V, ArgRow Row, bool AnyAddress, bool AnyFunction);
   void passWords(int64_t Offset, uint8_t Arg, uint64_t Ip);
 
@@ -337,6 +337,8 @@ private:
   Holder recordAt(const MemOperand &M, uint32_t Block, uint32_t Index);
   Holder calledFrom(const Op &O, uint32_t Index);
   std::optional<WayBack> loadOf(int8_t Reg, uint32_t Index);
+  void loadedArgument(const Value &V, uint8_t Number, ArgRow Row,
+                      uint32_t Index);
   void keep(const Value &V, const MemOperand &M, const Effective &E,
             uint32_t Index, int64_t Behind);
   void hold(const Value &V, const MemOperand &M, const Effective &E,

@@ -193,6 +193,24 @@ std::optional<FunctionFlow::WayBack> FunctionFlow::loadOf(int8_t Reg,
   return Found;
 }
 
+/// Argument \p Number of a call, whose value is \p V, was loaded so many bytes
+/// behind some pointer; \p Row has the call.
+void FunctionFlow::loadedArgument(const Value &V, uint8_t Number, ArgRow Row,
+                                  uint32_t Index) {
+  if (V.Kind != ValueKind::Unknown && !(V.isNumber() && !V.IsAddress))
+    return;
+  std::optional<WayBack> Load = loadOf(C.Arguments[Number], Index);
+  if (!Load)
+    return;
+  const MemOperand &M = Code[Load->Before].Mem[0];
+  if (M.Flags & (MemSegment | MemRepeated | MemPcRelative))
+    return;
+  Holder From = recordAt(M, Load->Block, Load->Before);
+  if (From.What == SlotKind::Record && From.Where >= 0)
+    Out->Args.push_back({Row.Ip, Row.Callee, From.Where, Current.Row, Number,
+                         uint8_t(ArgKind::Loaded), 0, LoopDepth});
+}
+
 /// \p V is stored so many bytes \p Behind where \p M points.
 void FunctionFlow::keep(const Value &V, const MemOperand &M, const Effective &E,
                         uint32_t Index, int64_t Behind) {

@@ -28,7 +28,7 @@ enum SiteFlag : uint8_t {
   Own = 128
 };
 
-enum class ArgKind : uint8_t { Address = 1, Param = 2, Constant = 3 };
+enum class ArgKind : uint8_t { Address = 1, Param, Constant, Loaded };
 
 struct SiteRow {
   uint64_t Ip, Target;
