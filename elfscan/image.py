@@ -21,7 +21,7 @@ from elfscan.code.functions import build_functions, fill_holes, flag_by_name, fu
 from elfscan.code.jumplabels import jump_labels
 from elfscan.code.namedwords import names_of_tables
 from elfscan.code.overrides import overrides, virtual_tables
-from elfscan.code.partitions import seldom_run
+from elfscan.code.partitions import set_aside
 from elfscan.code.pointerarguments import placed_pointers
 from elfscan.code.storedcode import in_lists, leading_to_functions, pointed_data, stored_code
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
@@ -30,7 +30,7 @@ from elfscan.debug.rustnames import RUST_NAME, told_apart
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.archive import is_archive, open_members
 from elfscan.fileformat.elf import ElfFile, map_file
-from elfscan.fileformat.kernel import end_functions, image_kind, init_functions, kernel_exports
+from elfscan.fileformat.kernel import image_kind, init_functions, kernel_exports
 from elfscan.fileformat.placement import open_program
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import in_got
@@ -130,9 +130,9 @@ def read_image(
         scan = running.enter_context(_start_access(program, kind, code, callees, debug, starter)) if access else None
 
         named = _read_names(program, code)  # 2. While they run: names, flags, variables.
-
         # 3. What the helpers found.
         typed, accesses = _with_types(debug, program, named), _accesses(scan, code)
+        set_aside(program, code.table, code.initial, callees, accesses.tables)
         counts = _counts(program, code, typed, accesses, kind)
         undecoded = _little_decoded(counts)
         notes += typed.notes + accesses.notes + undecoded + _missing(program)
@@ -240,8 +240,6 @@ def _read_names(program: Program, code: _Code) -> _Named:
     code.table["name"][named] = np.arange(len(named))
     flag_by_name(code.table, pool, code.pool)
     _flag(code.table, np.array(code.initial, np.uint64), FunctionFlag.INIT)
-    final = end_functions(program.elf, program.layout, program.linkage)
-    code.table["flags"][seldom_run(code.table, code.initial, final)] |= np.uint32(FunctionFlag.ASIDE)
     # A slot of the global offset table stands for calls and loads, which the access scanner follows.
     in_tables = ~in_got(program.layout, code.stored["slot"])
     _flag(code.table, code.stored["value"][in_tables], FunctionFlag.ADDRESS_TAKEN)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.knowledge import Knowledge
+from sharing.knowledge import Knowledge, read_table
 from sharing.model.facts import (
     ACCESS_COLUMNS,
     ARG_COLUMNS,
@@ -58,6 +59,12 @@ IMPORT_BASE = 0x7000_0000_0000
 MAX_STRIDE = 65535
 MAX_ARG_STRIDE = 255
 EFFECTS = {1: "lock", 2: "unlock", 3: "init", 4: "lock", 5: "wait", 6: "timedwait"}
+
+
+class _Streams(msgspec.Struct, frozen=True):
+    """``error_streams`` are objects of libraries that messages are written to."""
+
+    error_streams: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +162,8 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
 
     at = {d.facts.identity: int(a) for d, a in zip(defined, address.tolist(), strict=True)}
     tables = _tables(program, set(unit.tolist()))
-    variables = _AddressTable([[space.variables.get(s, 0) for s in u.symbols] for u in tables])
+    others = {name: imported(name) for name in _streams(program)}
+    variables = _AddressTable([[space.variables.get(s) or others.get(s, 0) for s in u.symbols] for u in tables])
     objects = {*program.variables, *program.declared}
 
     def callee(symbol: str) -> int:
@@ -164,7 +172,6 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     functions = _AddressTable([[callee(s) for s in u.symbols] for u in tables])
     records = _AddressTable([[space.records.get(k, 0) for k, _ in u.records] for u in tables])
     paths = _AddressTable([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
-
     by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
     ips, place_of = ranked([accesses, calls, ops], starts, address)
     locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
@@ -194,6 +201,11 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
         ),
     )
+
+
+def _streams(program: Program) -> list[str]:
+    """What messages of errors are written to: code that names another file's stream is known by that."""
+    return sorted(read_table("rare.json", _Streams).error_streams & program.declared.keys())
 
 
 def _tables(program: Program, used: set[int]) -> list[Any]:

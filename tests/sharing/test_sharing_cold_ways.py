@@ -1,0 +1,107 @@
+"""What is counted on ways that a program seldom goes is no sharing; the same counted in every round is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from linemate import api
+from sharing.model import Finding, Severity
+from tests.sharing.conftest import Compile
+
+# One thread reads the switch all the time; OFTEN and SELDOM are what the other one does in each round and on a branch.
+PROGRAM = """
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+struct { long mode, seen; } shared __attribute__((aligned(64)));
+volatile long results[64] __attribute__((aligned(64)));
+#define SEEN __atomic_fetch_add(&shared.seen, 1, __ATOMIC_SEQ_CST)
+__attribute__((noinline)) long next(long x) { for (int i = 0; i < 30; i++) x = x * 48271 + 11 + results[56]; return x; }
+DEFINED
+static void *work(void *given) {
+  for (long x = 1;;) {
+    x = next(x);
+    OFTEN;
+    if (x == 7) { SELDOM; }
+    results[8] = x;
+  }
+  return given;
+}
+static void *watch(void *given) {
+  for (long x = 0;;) {
+    if (__atomic_load_n(&shared.mode, __ATOMIC_RELAXED)) x += next(x);
+    results[32] = x;
+  }
+  return given;
+}
+int main(void) {
+  pthread_t t[2];
+  pthread_create(&t[0], 0, work, 0);
+  pthread_create(&t[1], 0, watch, 0);
+  for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+  return 0;
+}
+"""
+ASIDE = "__attribute__((cold, noinline)) void away(long x) { SEEN; results[9] = x; }"
+ERROR = '__attribute__((noinline)) void tell(const char *f, long x) { fprintf(stderr, "error: %s %ld\\n", f, x); }'
+ANSWER = '__attribute__((noinline)) void tell(const char *f, long x) { fprintf(stdout, "%s %ld\\n", f, x); }'
+SYSTEM = """__attribute__((noinline)) void tell(const char *f, ...) {
+  va_list a;
+  va_start(a, f);
+  vsyslog(LOG_ERR, f, a);
+  va_end(a);
+}"""
+LEVEL = """__attribute__((noinline)) void tell(const char *f, long x, int level) {
+  char b[99];
+  if (level > 2) return;
+  snprintf(b, 99, f, x);
+  write(2, b, strlen(b));
+}"""
+ASKED = "volatile int verbose;" + LEVEL.replace("level > 2", "level > verbose")
+TOLD = 'SEEN; tell("bad %ld", x)'
+
+
+def filled(defined: str, seldom: str, often: str = "") -> str:
+    return PROGRAM.replace("DEFINED", defined).replace("SELDOM", seldom).replace("OFTEN", often)
+
+
+def severe(findings: Iterable[Finding]) -> bool:
+    return any(finding.severity is not Severity.NOTE for finding in findings)
+
+
+def audited(compiled: Compile, tool: str, text: str, *flags: str) -> bool:
+    return severe(api.audit(str(compiled(tool, "c", text, "-O2", "-w", *flags))).findings)
+
+
+def checked(folder: Path, text: str) -> bool:
+    source = folder / "program.c"
+    source.write_text(text)
+    return severe(api.check([source], flags=["-O2"], cache=False, config=False).findings)
+
+
+@pytest.mark.parametrize("strip", [(), ("-s",)])
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_one_function_that_a_compiler_set_aside(compiled: Compile, tool: str, strip: tuple[str, ...]) -> None:
+    assert not audited(compiled, tool, filled(ASIDE, "away(x)"), *strip)
+
+
+@pytest.mark.parametrize("strip", [(), ("-s",)])
+def test_the_same_function_among_all_others(compiled: Compile, strip: tuple[str, ...]) -> None:
+    assert audited(compiled, "gcc", filled(ASIDE.replace("cold, ", ""), "", "away(x)"), *strip)
+
+
+@pytest.mark.parametrize(("defined", "seldom"), [(ERROR, TOLD), (SYSTEM, TOLD)])
+def test_ways_on_which_source_tells_of_errors(tmp_path: Path, defined: str, seldom: str) -> None:
+    assert not checked(tmp_path, filled(defined, seldom))
+    assert checked(tmp_path, filled(defined, "", "SEEN"))
+
+
+def test_ways_on_which_source_answers(tmp_path: Path) -> None:
+    assert checked(tmp_path, filled(ANSWER, TOLD))
