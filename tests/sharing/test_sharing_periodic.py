@@ -38,6 +38,7 @@ int main(void) {
 }
 """
 SLEEPS = {
+    "nanosleep": "for (;;) { struct timespec t = {0, 10000000}; nanosleep(&t, 0); ticks++; }",
     "poll of no descriptors": "for (;;) { poll(0, 0, 100); ticks++; }",
     "select of no descriptors": "for (;;) { struct timeval t = {0, 50000}; select(0, 0, 0, 0, &t); ticks++; }",
     "a wait for a time at most": """
@@ -53,6 +54,8 @@ SLEEPS = {
 WAITS = {
     "poll of a descriptor": "for (;;) { struct pollfd f = {pipes[1], POLLIN, 0}; poll(&f, 1, 100); ticks++; }",
     "select of descriptors": "for (;;) { fd_set s; FD_ZERO(&s); FD_SET(0, &s); select(1, &s, 0, 0, 0); ticks++; }",
+    "epoll_wait for a time at most": "for (;;) { epoll_wait(pipes[1], &event, 1, 100); ticks++; }",
+    "a timer's descriptor": "for (long n; read(pipes[1], &n, sizeof n) > 0;) ticks++;",
     "epoll_wait": "for (;;) { epoll_wait(pipes[1], &event, 1, 1000); ticks++; }",
     "a wait for a time at most, and then all work": """
         pthread_mutex_lock(&m);
@@ -93,6 +96,16 @@ def test_who_sleeps_each_time_around_does_nothing_often(compiled: Compile, tool:
 @pytest.mark.parametrize("loop", WAITS.values(), ids=WAITS)
 def test_who_waits_for_work_may_be_busy(compiled: Compile, tool: str, loop: str) -> None:
     assert severity(compiled, tool, loop) == "high"
+
+
+@pytest.mark.parametrize("loop", [*SLEEPS.values(), *WAITS.values()], ids=[*SLEEPS, *WAITS])
+def test_source_says_the_same(tmp_path: Path, loop: str) -> None:
+    source = tmp_path / "program.c"
+    source.write_text(PROGRAM.replace("LOOP", loop))
+    report = api.check([source], flags=["-O2"], cache=False, config=False)
+    both = {"served", "ticks"}
+    found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+    assert found in (("note", "none") if loop in SLEEPS.values() else ("high", "medium"))
 
 
 @pytest.mark.parametrize("tool", ["gcc", "clang-19"])
