@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
+from sharing.knowledge.locks import WAITS
 from sharing.model.arrays import among, distinct, leading
 from sharing.model.image import (
     PARAM_DTYPE,
@@ -194,6 +195,8 @@ def _by_names(knowledge: Knowledge, called: list[str]) -> tuple[dict[_Wrapper, i
     effects: dict[_Wrapper, int] = {}
     waits: set[int] = set()
     for i in knowledge.lock_callees(called):
+        if called[i].rpartition(".")[2] in WAITS:  # as source names what waits, of the lock that is released meanwhile
+            waits.add(i)
         for arg, row, name in knowledge.lock_calls(called[i]):
             effects.setdefault((i, arg, row, 0), _EFFECT[name])
             if knowledge.locks[row].kind in COMPANIONS:

@@ -255,6 +255,17 @@ def lock_uses(
     return uses
 
 
+def held_in_calls(calls: LockCalls, knowledge: Knowledge) -> dict[int, frozenset[int]]:
+    """By address of a call the addresses of the locks that it takes and releases: held at what else it does."""
+    held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
+    chosen = calls.events[(calls.events["effect"] != INIT) & held[calls.events["row"]]]
+    chosen = chosen[_taken_and_released(chosen)]
+    by_call: dict[int, frozenset[int]] = {}
+    for ip, address in zip(chosen["ip"].tolist(), chosen["address"].tolist(), strict=True):
+        by_call[ip] = by_call.get(ip, frozenset()) | {address}
+    return by_call
+
+
 def _taken_and_released(events: Table) -> npt.NDArray[np.bool_]:
     """Which of these are of calls that both take and release the lock: as they are ordered, one behind the other."""
     pair = (events["effect"][:-1] == LOCK) & (events["effect"][1:] == UNLOCK) & (events["address"][1:] != 0)

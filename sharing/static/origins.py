@@ -14,18 +14,32 @@ import numpy as np
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 
+_NOTHING: frozenset[int] = frozenset()
+
 
 class AccessOrigins:
-    """Answers by row of the judged accesses; ``name_of`` names the object at an address."""
+    """Answers by row of the judged accesses; ``name_of`` names the object at an address.
 
-    def __init__(self, image: Image, sites: Table, name_of: Callable[[int], str], entry: list[frozenset[int]]) -> None:
+    ``in_calls``: by address of a call the locks that it holds at what it does.  The lockset of an access that a callee
+    makes is that of the call, and says nothing of them.
+    """
+
+    def __init__(
+        self,
+        image: Image,
+        sites: Table,
+        name_of: Callable[[int], str],
+        entry: list[frozenset[int]],
+        in_calls: dict[int, frozenset[int]],
+    ) -> None:
         self._image = image
         self._origins = image.origins
         self.known = image.origins is not None
         table, row = _columns(image, sites)
         self._file, self._line, self._column, self._lockset = table
         self._row: list[int] = row
-        self._held: dict[tuple[int, int], frozenset[str] | None] = {}
+        self._in_call = [in_calls.get(ip, _NOTHING) for ip in sites["ip"].tolist()] if self.known else []
+        self._held: dict[tuple[int, int, frozenset[int]], frozenset[str] | None] = {}
         self._function: list[int] = sites["function"].tolist()
         self._entry = entry  # by function row, see sharing.static.entrylocks
         self._name_of = name_of
@@ -44,11 +58,11 @@ class AccessOrigins:
         """Locks held at an access by the dataflow over its source, None where that is not known."""
         if self._origins is None or self._row[at] < 0:
             return None
-        key = (self._lockset[at], self._function[at])
+        key = (self._lockset[at], self._function[at], self._in_call[at])
         if key not in self._held:
             number, entry = key[0], self._entry[key[1]]
-            own = self._origins.locksets[number] if number >= 0 else frozenset()
-            names = frozenset(self._name(a) for a in own | entry)
+            own = self._origins.locksets[number] if number >= 0 else _NOTHING
+            names = frozenset(self._name(a) for a in own | entry | key[2])
             # Where the function's own doing is not known, what its callers hold still is.
             self._held[key] = names if number >= 0 or names else None
         return self._held[key]

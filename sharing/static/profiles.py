@@ -25,7 +25,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
 from sharing.static.flow import INIT, LockCalls
-from sharing.static.guards import Guards, HeldThere, lock_uses
+from sharing.static.guards import Guards, HeldThere, held_in_calls, lock_uses
 from sharing.static.helpers import Helpers, Place
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
@@ -83,7 +83,8 @@ class Profiler:
         self._owners = Owners(image, shapes)
         self._columns = AccessColumns.of(accesses, image)
         self._splitter = Splitter(self._columns, shapes, knowledge, locks.sizes)
-        self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph))
+        in_calls = held_in_calls(locks, knowledge) if image.origins is not None else {}
+        self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph), in_calls)
         self._guards = Guards(
             image,
             self._columns,
