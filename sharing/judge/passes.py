@@ -27,6 +27,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.flow import LockCalls
 from sharing.static.givenrows import with_given_rows
+from sharing.static.objecttables import with_object_calls
 from sharing.static.ownwords import own_names, with_own_elements
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
@@ -114,7 +115,7 @@ def run_passes(
     here; a caller for whom a program without threads is of no interest stops.
     """
     image = with_slot_calls(without_tls(image), knowledge)
-    image = with_start_calls(with_start_objects(image), knowledge, demangle)
+    image = with_start_calls(with_start_objects(with_object_calls(image)), knowledge, demangle)
     image = with_start_words(image, knowledge)
     image = with_start_records(image, knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))

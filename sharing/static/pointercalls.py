@@ -104,13 +104,16 @@ class KeptFunctions:
         return chosen, _slots(chosen["slot"], chosen["where"], chosen["function"])
 
     def unresolved(self) -> tuple[Table, Ints]:
-        """The same without those beside which calls of what is kept there stand (``slotcalls``)."""
+        """The same without those beside which calls of what is kept there stand (``slotcalls``, ``objecttables``)."""
         calls, slots = self.calls()
-        if not self._image.origins:
-            return calls, slots
-        every = self._image.calls
-        alone = ~among(calls["ip"], every["ip"][every["callee"] != 0])
+        alone = ~self.is_resolved(calls)
         return calls[alone], slots[alone]
+
+    def is_resolved(self, calls: Table) -> npt.NDArray[np.bool_]:
+        """Calls through pointers beside which those of what is kept there stand."""
+        every = self._image.calls
+        found: npt.NDArray[np.bool_] = among(calls["ip"], every["ip"][every["callee"] != 0])
+        return found
 
     def at(self, slots: Iterable[int], *, tables: bool = True) -> dict[int, set[int]]:
         """Rows of the functions that are kept at each of these slots; none where nothing is known to be.

@@ -35,6 +35,7 @@ class Pointed(msgspec.Struct, frozen=True):
     ``any`` may be called by each of ``callers``, ``virtual`` by calls that load from as far behind a pointer: bytes
     ``behind`` and ``at``, which are in order.  ``registered`` of them, callbacks in records, may be called by
     ``others`` as well: calls that load from where nobody is seen to store a function, as of a record within another.
+    Those that are ``known`` call what is told beside them.
     """
 
     any: Ints
@@ -44,6 +45,7 @@ class Pointed(msgspec.Struct, frozen=True):
     at: Ints
     registered: Bools
     others: Bools
+    known: Bools
 
 
 def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
@@ -61,7 +63,9 @@ def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     order = np.argsort(at, kind="stable")
     callers: Ints = calls["function"].astype(np.int64)[order]
     empty = (at >= 0) & ~among(at, np.append(behind, place_of(kept.stored_places())))
-    return Pointed(np.flatnonzero(others), virtual[sure], behind[sure], callers, at[order], stored[sure], empty[order])
+    known = kept.is_resolved(calls[order]) & (image.origins is None)
+    callees = np.flatnonzero(others), virtual[sure], behind[sure]
+    return Pointed(*callees, callers, at[order], stored[sure], empty[order], known)
 
 
 def reach(
@@ -89,7 +93,7 @@ def _through_pointers(mask: Masks, edges: Edges, met: Pointed) -> None:
     """Adds the roots that come to functions through pointers, until who is called so calls nobody else."""
     begins = np.flatnonzero(np.diff(met.at, prepend=NO_TABLE - 1))
     while True:
-        callers = mask[met.callers] if len(met.callers) else mask
+        callers = np.where(met.known, np.uint64(0), mask[met.callers]) if len(met.callers) else mask
         everyone = np.bitwise_or.reduce(callers) if len(callers) else np.uint64(0)
         roots = [(everyone, met.any)]
         if len(met.virtual):

@@ -50,7 +50,9 @@ def with_slot_calls(image: Image, knowledge: Knowledge) -> Image:
     known = _known(image, starts)
     made = _made(image, known, ~known.outside)
     made = made[~_comes_back(image, made)]
-    image = dataclasses.replace(image, calls=_by_ip(image.calls, made), args=_by_ip(image.args, _handed(image, made)))
+    image = dataclasses.replace(
+        image, calls=joined_calls(image.calls, made), args=joined_calls(image.args, as_called(image, made))
+    )
     return _begun(image, starts, known)
 
 
@@ -119,8 +121,8 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
     if not given:
         return image
     calls = image.calls[(image.calls["callee"] != 0) | ~among(image.calls["ip"], known.calls["ip"][left])]
-    passed = _handed(image, _made(image, known, left))
-    args = _by_ip(image.args, passed[passed["kind"] == ArgKind.PARAM])
+    passed = as_called(image, _made(image, known, left))
+    args = joined_calls(image.args, passed[passed["kind"] == ArgKind.PARAM])
     return dataclasses.replace(image, calls=calls, args=args, given=(*image.given, *given))
 
 
@@ -131,7 +133,7 @@ def _data(image: Image, ip: int) -> list[tuple[int, int, int]]:
     return found or [(0, 0, 0)]
 
 
-def _handed(image: Image, made: Table) -> Table:
+def as_called(image: Image, made: Table) -> Table:
     """What each of these calls hands over, as the calls through the pointers do."""
     rows = image.args[among(image.args["ip"], made["ip"]) & (image.args["callee"] == 0)]
     first = np.searchsorted(rows["ip"], made["ip"])
@@ -142,7 +144,8 @@ def _handed(image: Image, made: Table) -> Table:
     return copies
 
 
-def _by_ip(table: Table, more: Table) -> Table:
+def joined_calls(table: Table, more: Table) -> Table:
+    """Both, by address."""
     joined = np.concatenate([table, more])
     ordered: Table = joined[np.argsort(joined["ip"], kind="stable")]
     return ordered
