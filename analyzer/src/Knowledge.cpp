@@ -210,8 +210,10 @@ void Knowledge::add(VocabularyRows Rows) {
     for (const std::string &Name : Kept->Types)
       ThreadTypes.add(Name, Kept);
   }
-  for (const std::string &Name : Rows.Joins)
-    Joins.add(Name, true);
+  // Calls of both are reported; what a result says of a thread is for others.
+  for (const NameList *Names : {&Rows.Joins, &Rows.ResultWaits})
+    for (const std::string &Name : *Names)
+      Joins.add(Name, true);
   for (const BarrierRow &Row : Rows.Barriers)
     for (const std::string &Name : Row.Functions)
       Barriers.add(Name, true);

@@ -135,6 +135,7 @@ bool fromJSON(const json::Value &Value, VocabularyRows &Out, json::Path At) {
          Map.mapOptional("guard", Out.Guards) &&
          Map.mapOptional("thread", Out.Threads) &&
          Map.mapOptional("join", Out.Joins) &&
+         Map.mapOptional("result_wait", Out.ResultWaits) &&
          Map.mapOptional("barrier", Out.Barriers) &&
          Map.mapOptional("thread_number", Out.ThreadNumbers);
 }

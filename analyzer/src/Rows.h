@@ -71,7 +71,7 @@ struct VocabularyRows {
   std::vector<LockRow> Locks;
   std::vector<GuardRow> Guards;
   std::vector<ThreadRow> Threads;
-  NameList Joins;
+  NameList Joins, ResultWaits;
   std::vector<BarrierRow> Barriers;
   NameList ThreadNumbers;
 };

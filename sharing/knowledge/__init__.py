@@ -104,6 +104,7 @@ class Knowledge:
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
         self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
         self._joins: FunctionNames[bool] = FunctionNames(linkage)
+        self._results: FunctionNames[bool] = FunctionNames(linkage)
         self._entries: FunctionNames[bool] = FunctionNames(linkage)
         self._pools: list[tuple[FunctionNames[bool], FunctionNames[bool]]] = []  # what they run, and what makes them
         self._read_threads(tables)
@@ -128,6 +129,8 @@ class Knowledge:
                     self._barriers.add(name, barrier, rust=rust)
             for name in table.join:
                 self._joins.add(name, True, rust=rust)
+            for name in table.result_wait:
+                self._results.add(name, True, rust=rust)
             for name in table.thread_entry:
                 self._entries.add(name, True, rust=rust)
             for pool in table.pool_task:
@@ -206,6 +209,10 @@ class Knowledge:
 
     def joins_thread(self, name: str) -> bool:
         return bool(self._joins.find(name))
+
+    def waits_for_result(self, name: str) -> bool:
+        """Does a function of this name return when a task has set its result?"""
+        return bool(self._results.find(name))
 
     def waits(self, names: Sequence[str]) -> list[int]:
         """Rows of the names of functions that wait for what another thread does."""

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
+from sharing.static.executions import in_loop
+from sharing.static.threadends import Ends, leading_to, start_calls, starts_and_ends
 
 ROUNDS = 16
 _OFFSET_BITS = np.uint64(40)
@@ -79,7 +81,7 @@ def find_phases(
     caller, callee, where = calls.caller, calls.callee, calls.where
     first = np.zeros(n, np.uint64)
     last = np.full(n, _NEVER, np.uint64)
-    starts, joins = calls_named(image, knowledge)
+    starts = start_calls(image, knowledge)
     creates = np.zeros(n, bool)
     creates[image.calls["function"][starts]] = True
     reverse = np.argsort(callee, kind="stable")
@@ -90,6 +92,7 @@ def find_phases(
         front = callers[~creates[callers]]
         creates[front] = True
     leading = once & creates
+    ends = starts_and_ends(image, knowledge, leading)
     at = program_point(image, image.calls)
     create_at = np.full(n, _NEVER, np.uint64)
     np.minimum.at(create_at, image.calls["function"][starts], at[starts])
@@ -97,12 +100,33 @@ def find_phases(
     np.minimum.at(create_at, caller[to_creator], where[to_creator])
     first[leading] = create_at[leading]
     join_at, last_create = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-    np.maximum.at(join_at, image.calls["function"][joins], at[joins])
+    np.maximum.at(join_at, image.calls["function"][ends.joins], at[ends.joins])
     np.maximum.at(last_create, image.calls["function"][starts], at[starts])
     np.maximum.at(last_create, caller[to_creator], where[to_creator])
+    _with_first_results(ends, at, leading, (join_at, last_create))
     joined = leading & (join_at > last_create)
     last[joined] = join_at[joined]
     return Phases(_alone(n, calls, (first, last), entered, init), first, last)
+
+
+def _with_first_results(
+    ends: Ends, at: npt.NDArray[np.uint64], leading: Bools, limits: tuple[npt.NDArray[np.uint64], ...]
+) -> None:
+    """Changes the last join of functions that start one task to the first wait for its result: others wait again.
+
+    ``limits``: by function the last join and the last start.
+    """
+    calls = ends.image.calls
+    join_at, last_create = limits
+    if not ends.results.any():
+        return
+    starting = leading_to(ends.image, ends.starts)
+    for function in distinct(calls["function"][ends.results]).tolist():
+        own = (calls["function"] == function) & ~in_loop(calls["loop_depth"])
+        waits = own & ends.results & (at > last_create[function])
+        starts = starting & (calls["function"] == function)
+        if leading[function] and starts.sum() == (starts & own).sum() == 1:
+            join_at[function] = at[waits].min(initial=join_at[function])
 
 
 def _alone(
@@ -125,15 +149,3 @@ def _alone(
             break
         alone = fresh
     return alone
-
-
-def calls_named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools]:
-    """Which rows of the call table start a thread, and which wait for one to end."""
-    starts, joins = [], []
-    for address, name in image.callee_names.items():
-        if knowledge.starts_thread(name):
-            starts.append(address)
-        elif knowledge.joins_thread(name):
-            joins.append(address)
-    known = image.calls["function"] >= 0
-    return among(image.calls["callee"], starts) & known, among(image.calls["callee"], joins) & known

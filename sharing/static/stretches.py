@@ -5,9 +5,9 @@ code in a thread's entry the barriers that lie before it tell how far the thread
 A stretch has a bit of its own in the masks of roots.  Looked at are barriers in static storage that entries of threads
 pass outside of loops and nobody else does.
 
-A round of a loop that passes barriers several times has as many stretches: what lies before the first of them is one
-with what lies behind the last.  A line that is used in two of them moves once a round, which is little beside what
-threads pay that wait for each other twice in it.  A single barrier in a loop parts nothing.
+A round of a loop that passes barriers several times, on whichever arms, has as many stretches: what lies before the
+first of them is one with what lies behind the last.  A line that is used in two of them moves once a round, which is
+little beside what threads pay that wait for each other twice in it.  A single barrier in a loop parts nothing.
 
 Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.  So
 has each section of a parallel region (``sectionarms``), which meets the others and not itself.
@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.ways import Mirrors, in_loops, points
+from sharing.basics.ways import Mirrors, points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import Image, Table
@@ -53,15 +53,17 @@ Passed = tuple[tuple[int, int], ...]
 
 
 class _Round(msgspec.Struct, frozen=True):
-    """Barriers that a round of a loop passes, and the number of that loop."""
+    """Barriers in a loop, of which each round passes ``number``, on one arm or another, and the number of that loop."""
 
     barriers: Points
     loop: int
+    number: int
 
     def passed(self, places: Points, loops: Ints) -> list[tuple[int, int]]:
         """How many of them a thread has passed since the last of a round, at each of these places."""
-        done = places.behind(self.barriers).sum(axis=1) % len(self.barriers.order)
-        return [(int(n), 0) if loop == self.loop else NO_ROUND for n, loop in zip(done, loops, strict=True)]
+        made, sure = _on_ways(self.barriers, places)
+        known = sure & (loops == self.loop)
+        return [(int(n), 0) if told else NO_ROUND for n, told in zip(made % self.number, known, strict=True)]
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -345,13 +347,17 @@ def _rounds(
         return
     calls = [one.waits[one.waits["function"] == function] for _, one in objects]
     rows = np.concatenate(calls) if calls else np.zeros(0, image.calls.dtype)
-    if not 1 < len(rows) <= MAX_PARTS or (rows["loop_depth"] != 1).any() or not each_time(in_loops(image, rows)).all():
+    if not 1 < len(rows) <= MAX_CALLS or (rows["loop_depth"] != 1).any():
+        return
+    # Beside each other: a round that leaves out all of them stays where it is, and one with long inner loops is rare.
+    if not each_time(rows["rarity"] - rows["rarity"].min()).all():
         return
     places, loops = points(image, rows), _loops_around(image, rows)
     behind = places.behind(places)
-    if (behind | behind.T | np.eye(len(rows), dtype=bool)).all() and (loops == loops[0]).all():
-        kind = (len(rows), *(number for number, _ in objects))
-        yield kinds.setdefault(kind, -1 - len(kinds)), _Round(places, int(loops[0]))
+    on_way = longest(behind) + longest(behind.T) - 1  # of a round that passes this one how many it passes
+    if 1 < on_way[0] <= MAX_PARTS and (on_way == on_way[0]).all() and (loops == loops[0]).all():
+        kind = (int(on_way[0]), *(number for number, _ in objects))
+        yield kinds.setdefault(kind, -1 - len(kinds)), _Round(places, int(loops[0]), int(on_way[0]))
 
 
 def _loops_around(image: Image, rows: Table) -> Ints:

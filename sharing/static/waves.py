@@ -23,10 +23,10 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.ways import longest
 from sharing.static import numbers
-from sharing.static.callees import calls_by_callee, functions_called
+from sharing.static.callees import calls_by_callee
 from sharing.static.executions import in_loop
-from sharing.static.phases import calls_named
 from sharing.static.starts import Root
+from sharing.static.threadends import leading_to, starts_and_ends
 
 MAX_CALLS = 64  # of one function; of more, which are compared with each other, nothing is said
 
@@ -53,10 +53,10 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     """
     if not leading.any():
         return Waves()
-    starts, joins = calls_named(image, knowledge)
+    image, starts, joins, _ = starts_and_ends(image, knowledge, leading)
     if not joins.any():
         return Waves()
-    starting, joining = _leading_to(image, starts), _leading_to(image, joins)
+    starting, joining = leading_to(image, starts), leading_to(image, joins)
     # Of other functions nobody asks for the order of blocks.
     kept = np.union1d(np.flatnonzero(leading), image.calls["function"][starts])
     image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], kept)])
@@ -153,21 +153,6 @@ def _left_none(image: Image, starts: Table, joins: Table) -> bool:
     joins = joins[often & ends.behind(at).all(axis=1)]
     a, b = _most(image, starts), _most(image, joins)
     return b.once >= a.once and b.looped >= a.looped
-
-
-def _leading_to(image: Image, made: Bools) -> Bools:
-    """These calls, and calls of functions that make them, or call one that does."""
-    callee = functions_called(image)
-    inside = np.zeros(len(image.functions) + 1, bool)  # the last is of calls of other files
-    own = image.calls["function"] >= 0
-    rows = made & own
-    while True:
-        fresh = np.zeros_like(inside)
-        fresh[image.calls["function"][rows]] = True
-        if not (fresh & ~inside).any():
-            return np.asarray(rows)
-        inside |= fresh
-        rows = own & (made | ((callee >= 0) & inside[callee]))
 
 
 def _sides(image: Image, places: Table, joins: Table) -> tuple[bool, bool]:

@@ -84,6 +84,35 @@ def test_two_barriers_in_a_round_part_what_is_between_them_from_the_rest(barrier
     assert met("first", "first")
 
 
+def test_rounds_of_a_long_inner_loop_are_parted_however_rare_they_are() -> None:
+    b = program("one", "other")
+    passes(passes(b.function("one").rmw("first", loop=2), loop=1, rarity=53), loop=1, rarity=53)
+    passes(passes(b.function("other"), loop=1, rarity=49).rmw("second", loop=2), loop=1, rarity=53)
+    assert not meet(b)("first", "second")
+    passes(passes(b.function("beside").rmw("third", loop=2), loop=1, rarity=53), loop=1, rarity=53)
+    b.functions["main"].call("pthread_create", None, None, "beside", loop=1)
+    assert meet(b)("first", "third")
+
+
+def test_arms_of_a_round_pass_barriers_of_their_own() -> None:
+    """A compiler makes two calls of the barrier behind ``if (leader) first++;``, one for each arm."""
+    b = program("worker")
+    body = passes(b.function("worker").store("first", loop=1, order=1), loop=1, rarity=4, order=1)
+    passes(body, loop=1, rarity=4, order=2)
+    passes(body.store("second", loop=1, order=3), loop=1, order=3)
+    b.arms["worker"] = (1, 2)
+    assert not meet(b)("first", "second")
+
+
+def test_on_an_arm_with_more_barriers_than_another_anybody_may_be_met() -> None:
+    b = program("worker")
+    body = passes(b.function("worker").store("first", loop=1, order=1), loop=1, rarity=4, order=1)
+    passes(passes(body, loop=1, rarity=4, order=2), loop=1, rarity=4, order=2)
+    passes(body.store("second", loop=1, order=3), loop=1, order=3)
+    b.arms["worker"] = (1, 2)
+    assert meet(b)("first", "second")
+
+
 def test_a_barrier_that_some_rounds_leave_out_parts_nothing() -> None:
     b = program("worker")
     rounds(b.function("worker"), rarity=40)

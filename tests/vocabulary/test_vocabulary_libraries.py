@@ -56,6 +56,8 @@ def in_source(stub: Path) -> Operations:
             called = unit.symbol(callee) if callee >= 0 else ""
             if knowledge.barrier(called) is not None:  # a call as others: what it parts is told later
                 said |= {f"{effect} {knowledge.locks[row].name}" for _, row, effect in knowledge.lock_calls(called)}
+            if knowledge.waits_for_result(called):
+                said.add("result")
         for start in facts.get("starts", []):
             shown = demangle([unit.symbol(start[0])])[0]
             entry = "{lambda}" if "operator()" in shown else shown.partition("(")[0]
@@ -117,6 +119,8 @@ def _in_source(words: list[str], stub: Path) -> set[str]:
             out |= {f"{effect} {rest}" for effect in IN_SOURCE[kind]}
         elif kind in EFFECTS.values() or (kind == "start" and stub.suffix == ".cpp"):
             out.add(f"{kind} {rest}")
+        elif kind == "result":
+            out.add(kind)
     return out
 
 

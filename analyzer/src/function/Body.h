@@ -135,6 +135,7 @@ private:
   const clang::FieldDecl *loadedFrom(const clang::Expr *Callee) const;
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
+  uint32_t callRow(int64_t Callee, clang::SourceLocation Where);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);
   void copied(const clang::Expr &From);

@@ -49,13 +49,16 @@ const CXXMethodDecl &firstVirtual(const CXXMethodDecl &M) {
 
 uint32_t Body::callRow(const FunctionDecl *F, bool Virtual,
                        SourceLocation Where) {
-  uint32_t Number = uint32_t(Out.Calls.size() / CallColumns);
-  Events.push_back({Here.Block, Row::Call, Number, Critical});
   const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
   if (Virtual && Method && !isa<CXXDestructorDecl>(Method))
-    Out.Calls.push_back(-2 - Unit.slot(firstVirtual(*Method)));
-  else
-    Out.Calls.push_back(F && !Virtual ? Unit.symbol(*F) : -1);
+    return callRow(-2 - Unit.slot(firstVirtual(*Method)), Where);
+  return callRow(F && !Virtual ? Unit.symbol(*F) : -1, Where);
+}
+
+uint32_t Body::callRow(int64_t Callee, SourceLocation Where) {
+  uint32_t Number = uint32_t(Out.Calls.size() / CallColumns);
+  Events.push_back({Here.Block, Row::Call, Number, Critical});
+  Out.Calls.push_back(Callee);
   position(Out.Calls, Where);
   append(Out.Calls, {int64_t(Here.Shape.LoopDepth), int64_t(Here.Shape.Rarity),
                      int64_t(Here.Shape.Order), int64_t(0)});

@@ -268,6 +268,7 @@ void Collector::readRegions(const Scan &Seen, const FunctionDecl &Parent,
     // Local pointers of the parent keep their meaning inside.
     Scan Inner;
     Inner.Locals = Seen.Locals;
+    Inner.Around = &Parent;
     if (isa<OMPSectionDirective>(D))
       Inner.Shared = Seen.Shared;
     Inner.share(*D);

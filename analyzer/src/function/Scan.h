@@ -66,6 +66,7 @@ struct Scan {
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
   llvm::SmallVector<const clang::RecordDecl *, 2> LocalRecords;
   llvm::SmallVector<const clang::OMPExecutableDirective *, 2> Regions;
+  const clang::FunctionDecl *Around = nullptr; ///< in which this is a region
   llvm::SmallVector<const clang::FunctionDecl *, 8> Callees;
 
   /// Looks at one more statement that belongs to the body.

@@ -434,7 +434,21 @@ void Body::joined(QualType Destroyed, const CXXDestructorDecl *Said,
   Here.Shape.LoopDepth = Depth;
 }
 
+/// Do the threads of a region wait for each other at this directive, or at its
+/// end (OpenMP API 5.2, sections 11.3, 11.5 and 15.3)?
+static bool isBarrier(const OMPExecutableDirective &D) {
+  OpenMPDirectiveKind Kind = D.getDirectiveKind();
+  bool Shares = isOpenMPWorksharingDirective(Kind) &&
+                !isOpenMPParallelDirective(Kind) &&
+                !isa<OMPSectionDirective>(D);
+  return isa<OMPBarrierDirective>(D) ||
+         (Shares && !D.hasClausesOfKind<OMPNowaitClause>());
+}
+
 void Body::regions(const OMPExecutableDirective &D) {
+  const FunctionDecl *Around = Seen.Around ? Seen.Around : Function;
+  if (Around && isBarrier(D))
+    callRow(Unit.symbol("omp barrier", *Around), D.getBeginLoc());
   if (!regionBody(D))
     return;
   auto Region = llvm::find(Seen.Regions, &D) - Seen.Regions.begin();

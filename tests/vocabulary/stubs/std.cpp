@@ -47,6 +47,9 @@ void acquires() { sem.acquire(); }                                  // lock std:
 std::latch latch(1);
 void counts() { latch.count_down(); }                               // lock std::latch, source only
 void runs() { auto f = std::async(std::launch::async, entry); }     // start entry, source only
+void takes_result(std::future<int> &f) { (void)f.get(); }           // result, source only
+void waits_for(std::future<int> &f) { f.wait(); }                   // result, source only
+void asks_result(std::future<int> &f) { (void)f.valid(); }          // nothing
 #endif
 void handle() { (void)m.native_handle(); }                          // lock std::mutex, source only
 void starts() { std::thread t(entry); }                             // start entry, source only
