@@ -171,7 +171,8 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``argument`` is the object (``this`` is 0), -1 where all threads that run the same region are meant.  ``arrives``
     and ``waits`` are both true of a barrier; of a latch one function may do the one and another one the other.
-    ``word``: the object is a word, and who changes it by an instruction arrives.
+    ``word``: the object is a word, and who changes it by an instruction arrives.  ``begins_with``: a function and its
+    argument that says how many pass before anybody has arrived, as of a semaphore; the object is its argument 0.
     """
 
     function: Names
@@ -179,6 +180,7 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arrives: bool = True
     waits: bool = True
     word: bool = False
+    begins_with: tuple[str, int] | None = None
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -223,9 +225,10 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     ``inline_namespaces`` are namespaces, as globs by the outermost one, that names in a program have and rows leave
     out.  ``thread_entry`` are functions that run on a thread of their own whoever starts them, ``thread_number`` those
     that return the number of the running thread or of its processor, ``thread_handle`` types of objects that stand for
-    a thread, ``result_wait`` those that return when a task has set its result, ``runtime_function`` what a C runtime adds to every program, ``library_data`` globs over readable names of
-    variables that a program has from the library and cannot move, ``runtime_code`` globs over functions of a
-    run-time that each program contains and that are not looked into, like those of another file.
+    a thread, ``result_wait`` those that return when a task has set its result, ``runtime_function`` what a C runtime
+    adds to every program, ``library_data`` globs over readable names of variables that a program has from the library
+    and cannot move, ``runtime_code`` globs over functions of a run-time that each program contains and that are not
+    looked into, like those of another file.
     """
 
     library: str = ""

@@ -17,6 +17,7 @@ import numpy as np
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
 from sharing.static.starts import Root
 
@@ -84,8 +85,27 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) ->
             if not latch and not _is_gate(image, roots, address, changes, calls):
                 continue
             arrivals = changes[0]
+        if any(row.begins_with for row in rows) and not _is_opened_once(image, roots, address, arrivals, rows):
+            continue
         found.append(MeetingPoint(arrivals, calls[waits], of_region))
     return found
+
+
+def _is_opened_once(
+    image: Image, roots: Sequence[Root], address: int, arrivals: Table, rows: Sequence[BarrierRow]
+) -> bool:
+    """Whether nobody passes a semaphore before one thread, the only one that releases it, has done so."""
+    makers = dict(row.begins_with for row in rows if row.begins_with)
+    callees = {at: makers[name] for at, name in image.callee_names.items() if name in makers}
+    args = image.args[among(image.args["callee"], list(callees)) & (image.args["arg"] == 0)]
+    # Of one that is made nobody sees where it may be this one.
+    known = among(image.calls["callee"], list(callees)).sum() == (args["kind"] == ArgKind.ADDRESS).sum()
+    made = args[(args["kind"] == ArgKind.ADDRESS) & (args["value"] == address)]
+    numbers = [_given(image, int(one["ip"]), callees[int(one["callee"])], ArgKind.CONSTANT) for one in made]
+    functions = distinct(arrivals["function"]).tolist()
+    alone = [root for root in roots if root.function in functions]
+    begins = bool(numbers) and bool(known) and all(one == [0] for one in numbers)
+    return begins and len(functions) == len(alone) == 1 and not alone[0].many
 
 
 def _given(image: Image, ip: int, argument: int, kind: ArgKind) -> list[int]:
