@@ -1,7 +1,8 @@
-"""Names that tables of a program give to its variables: records of a text and an address, as of status counters.
+"""Names that tables of a program give to its variables and functions: records of a text and an address, as of status
+counters and commands.
 
-Owns which words of data are such records.  A name of this kind is a hint: what the program calls the variable when it
-speaks of it, not what its source does.
+Owns which words of data are such records.  A name of this kind is a hint: what the program calls the variable or
+function when it speaks of it, not what its source does.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ _LONGEST = 66
 
 
 def names_of_tables(program: Program, stored: Array) -> dict[int, str]:
-    """Names by address of writable data, from tables of at least three records {text, address} as far from each other.
+    """Names by address of writable data and of code, from tables of texts.
 
-    ``stored`` are words of data that hold addresses (WORD_DTYPE, by slot).  The address stands in the word behind the
-    text's or in the next but one.  What tables call differently has no name.
+    A table has at least three records {text, address} as far from each other.  ``stored`` are words of data that hold
+    addresses (WORD_DTYPE, by slot).  The address stands in the word behind the text's or in the next but one.  What
+    tables call differently has no name.
     """
     width = program.elf.arch.pointer_size
     texts = stored[_inside(program, stored["value"], (SectionKind.CONSTANT,))]
@@ -36,7 +38,7 @@ def names_of_tables(program: Program, stored: Array) -> dict[int, str]:
     for behind in (width, 2 * width):
         at = positions(stored["slot"], texts["slot"] + np.uint64(behind))
         target = stored["value"][np.maximum(at, 0)]
-        good = (at >= 0) & _inside(program, target, (SectionKind.WRITABLE,))
+        good = (at >= 0) & _inside(program, target, (SectionKind.WRITABLE, SectionKind.CODE))
         slots, names, targets = texts["slot"][good], texts["value"][good], target[good]
         for row in np.flatnonzero(_in_table(slots))[:MAX_NAMES].tolist():
             if name := _text(program, int(names[row])):

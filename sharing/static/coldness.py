@@ -1,6 +1,7 @@
 """Functions that run rarely by what they are called or where they were put.
 
-Owns the reading of names: first and last word against the start-up, shut-down and diagnosis vocabulary.  A name
+Owns the reading of names: first and last word against the start-up, shut-down and diagnosis vocabulary, be it the
+function's own or that of a command by which a table keeps it.  A name
 is weak evidence; it discounts a frequency and decides nothing alone.
 """
 
@@ -17,6 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.knowledge.mentions import mentioning
 from sharing.knowledge.names import rust_path
 from sharing.knowledge.namewords import words_of
+from sharing.model.arrays import among
 from sharing.model.image import FunctionFlag, Image, ImageKind
 from sharing.static import numbers
 from sharing.static.edges import Edges
@@ -44,13 +46,32 @@ def coldness(image: Image, knowledge: Knowledge) -> Floats:
         row, text = rows[at], names[at]
         parts = _parts(text)
         last = not anywhere.isdisjoint(parts)
-        cold = not in_library.isdisjoint(parts) if exported[row] else not words.isdisjoint(parts[:1] + parts[-1:])
+        cold = not in_library.isdisjoint(parts) if exported[row] else not words.isdisjoint(_ends(text))
         if not (last or cold or text in runtime):
             continue
         if knowledge.is_thread_entry(text):
             continue  # whatever it is called
         factor[row] = numbers.LAST_WORDS if last else min(factor[row], numbers.COLD)
+    commands = [row for row, name in _commands(image) if not words.isdisjoint(_ends(name))]
+    factor[commands] = np.minimum(factor[commands], numbers.COLD)
     return factor
+
+
+def _ends(name: str) -> tuple[str, ...]:
+    """The first and the last word of a name."""
+    parts = _parts(name)
+    return parts[:1] + parts[-1:]
+
+
+def _commands(image: Image) -> list[tuple[int, str]]:
+    """Functions that nobody calls but by a table of names, and what they are called there: commands, as a rule."""
+    if not image.table_names:
+        return []
+    addresses = np.array(sorted(image.table_names), np.uint64)
+    rows = np.flatnonzero(among(image.functions["address"], addresses))
+    starts = image.functions["address"][rows]
+    alone = ~among(starts, image.calls["callee"])
+    return [(row, image.table_names[at]) for row, at in zip(rows[alone].tolist(), starts[alone].tolist(), strict=True)]
 
 
 def without_names(factor: Floats, image: Image, rows: npt.NDArray[np.int64]) -> Floats:

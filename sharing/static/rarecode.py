@@ -102,11 +102,13 @@ def with_rarity(image: Image) -> Image:
     told = union(_told(image, named, table.error_streams), _written_errors(image, of(table.descriptors)))
     telling = among(block_of(calls), told)
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
-    always = logs.always | _tellers(image, named, telling | among(calls["callee"], of(table.reports | table.logs)))
+    telling |= among(calls["callee"], of(table.reports | table.logs))
+    always, handed = _tellers(image, named, telling)
+    always |= logs.always
     never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
     never += of(table.never_return | table.reports).tolist()
     never += image.functions["address"][always].tolist()
-    seldom_calls, blocks, ends, endless = _dead_ends(image, np.array(never, np.uint64), told)
+    seldom_calls, blocks, ends, endless = _dead_ends(image, np.array(never, np.uint64), told, handed)
     seldom_sites = _before(sites, blocks, ends)
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
     seldom_sites |= _between(sites["ip"], ranges)
@@ -205,26 +207,35 @@ def _written_errors(image: Image, descriptors: npt.NDArray[np.uint64]) -> npt.ND
     return distinct(block_of(image.calls[among(image.calls["ip"], found)]))
 
 
-def _tellers(image: Image, named: list[tuple[int, str]], telling: Bools) -> Bools:
-    """As of ``rarefunctions.tellers``, by names."""
+def _tellers(image: Image, named: list[tuple[int, str]], telling: Bools) -> tuple[Bools, Bools]:
+    """As of ``rarefunctions.tellers``, by names; and the calls that hand a number to one that asks for it, on branches.
+
+    Which numbers are heard is not seen.  A program writes few calls in vain.
+    """
     if not telling.any():
-        return np.zeros(len(image.functions), bool)
-    table = _table()
+        return np.zeros(len(image.functions), bool), telling
+    table, calls, args = _table(), image.calls, image.args
     whole = frozenset(name[:-1] for name in table.messages if name.endswith("$")) | table.formats
     begins = tuple(name for name in table.messages if not name.endswith("$"))
-    prepares = [address for address, name in named if name in whole or name.startswith(begins)]
-    return rarefunctions.tellers(image, telling, np.array(prepares, np.uint64))
+    prepares = np.array([address for address, name in named if name in whole or name.startswith(begins)], np.uint64)
+    always = rarefunctions.tellers(image, telling, prepares)
+    asked = np.append(rarefunctions.asked_by_arguments(image, telling, prepares) & ~always, False)
+    handed = asked[functions_called(image)] & (calls["rarity"] > 0)
+    if handed.any():
+        handed &= among(calls["ip"], args["ip"][args["kind"] == ArgKind.CONSTANT])
+    return always, handed
 
 
 def _dead_ends(
-    image: Image, never: npt.NDArray[np.uint64], told: npt.NDArray[np.uint64]
+    image: Image, never: npt.NDArray[np.uint64], told: npt.NDArray[np.uint64], handed: Bools
 ) -> tuple[Bools, npt.NDArray[np.uint64], npt.NDArray[Any], Bools]:
     """Which calls lead to where nothing returns from, (block, address of the call) of the blocks that do so, and the
     functions behind whose calls the compiler put nothing.
 
     A function that comes to such a call whenever it runs does not return either; then its callers' ways are the rare
     ones.  What is called from one place, or works in loops before, is rather the program's work, which ends so.
-    Blocks in which an error is ``told`` are alike, and all of such a block is.
+    Blocks in which an error is ``told``, or ``handed`` by these calls to what tells it, are alike, and all of such a
+    block is.
     """
     calls = image.calls
     n = len(image.functions)
@@ -236,7 +247,7 @@ def _dead_ends(
     ends_all = np.zeros(n + 1, bool)
     ends_all[function_at(image, never)] = True
     ends_all[n] = False
-    dead |= ends_all[row] | among(block_of(calls), told)
+    dead |= ends_all[row] | among(block_of(calls), told) | handed
     short = np.bincount(row[row >= 0], minlength=n) > 1
     short[calls["function"][in_loop(calls["loop_depth"]) & known]] = False
     endless = _end_their_callers(image, row) & short
@@ -256,7 +267,7 @@ def _dead_ends(
     keys, ends = block[chosen][order], calls["ip"][chosen][order]
     last = np.append(keys[1:] != keys[:-1], True) if len(keys) else np.zeros(0, bool)
     keys, ends = keys[last], ends[last]
-    ends = np.where(among(keys, told), np.iinfo(np.uint64).max, ends)
+    ends = np.where(among(keys, union(told, block_of(calls[handed]))), np.iinfo(np.uint64).max, ends)
     return chosen | _before(calls, keys, ends), keys, ends, endless
 
 

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.ways import block_of
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, Table
 from sharing.static import numbers
@@ -61,6 +62,22 @@ def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
         if (fresh == found[:-1]).all():
             return fresh
         found[:-1] = fresh
+
+
+def asked_by_arguments(image: Image, telling: Bools, prepares: Addresses) -> Bools:
+    """Functions that tell of an error if what they are handed says so, as a level, and do nothing else.
+
+    ``telling`` and ``prepares`` are those of ``tellers``.  One that reads anything before is heard on request.
+    """
+    calls, told = image.calls, block_of(image.calls[telling])
+    other = ~(telling | among(calls["callee"], prepares))
+    works = calls_made(image, other) > 0
+    for rows in (image.sites, image.params):
+        apart = (rows["function"] >= 0) & ~among(block_of(rows), told)
+        works |= np.bincount(rows["function"][apart], minlength=len(works)) > 0
+    tells = telling & (calls["rarity"] >= numbers.EVERY_ROUND) & ~in_loop(calls["loop_depth"])
+    found: Bools = (calls_made(image, tells) > 0) & ~works
+    return found
 
 
 def calls_made(image: Image, rows: Bools) -> Rows:

@@ -65,6 +65,17 @@ LEVEL = """__attribute__((noinline)) void tell(const char *f, long x, int level)
   write(2, b, strlen(b));
 }"""
 ASKED = "volatile int verbose;" + LEVEL.replace("level > 2", "level > verbose")
+HANDED = 'SEEN; tell("bad %ld", x, 1)'
+COMMANDS = """static void first(long x) { results[16] = next(x); }
+static void second(long x) { results[17] = next(x) + 1; }
+static void third(long x) { SEEN; results[18] = next(x) + 2; }
+struct { const char *name; void (*run)(long); int arguments; } commands[] =
+  {{"get", first, 1}, {"put", second, 2}, {"shutdown", third, 0}};
+static void serve(long x) {
+  char name[64];
+  if (read(3, name, sizeof name) <= 0) exit(1);
+  for (int i = 0; i < 3; i++) if (!strcmp(name, commands[i].name)) commands[i].run(x);
+}"""
 TOLD = 'SEEN; tell("bad %ld", x)'
 
 
@@ -105,3 +116,25 @@ def test_ways_on_which_source_tells_of_errors(tmp_path: Path, defined: str, seld
 
 def test_ways_on_which_source_answers(tmp_path: Path) -> None:
     assert checked(tmp_path, filled(ANSWER, TOLD))
+
+
+@pytest.mark.parametrize("strip", [(), ("-s",)])
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_messages_that_an_argument_lets_through(compiled: Compile, tool: str, strip: tuple[str, ...]) -> None:
+    """A program that is told what to say at run time calls so on all ways."""
+    assert not audited(compiled, tool, filled(LEVEL, HANDED), *strip)
+    assert audited(compiled, tool, filled(ASKED, HANDED), *strip)
+    assert audited(compiled, tool, filled(LEVEL, "", HANDED), *strip)
+
+
+def test_messages_that_an_argument_lets_through_in_source(tmp_path: Path) -> None:
+    assert not checked(tmp_path, filled(LEVEL, HANDED))
+    assert checked(tmp_path, filled(ASKED, HANDED))
+    assert checked(tmp_path, filled(LEVEL, "", HANDED))
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_a_command_whose_name_in_a_table_is_an_administrators(compiled: Compile, tool: str) -> None:
+    """Without symbols the table alone says what a function is for."""
+    assert not audited(compiled, tool, filled(COMMANDS, "", "serve(x)"), "-s")
+    assert audited(compiled, tool, filled(COMMANDS.replace("shutdown", "append"), "", "serve(x)"), "-s")
