@@ -11,8 +11,9 @@ from math import gcd
 
 import msgspec
 
-from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, AllocationFact, FunctionFacts
+from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, AllocationFact, FunctionFacts, VariableBits
 from sharing.model.image import HEAP_ALIGNMENT
+from sharing.source.declarations import element, record_of
 from sharing.source.program import Defined, Program
 
 Functions = dict[str, Defined[FunctionFacts]]
@@ -45,13 +46,17 @@ def _unqualified(name: str) -> str:
 
 
 def allocated_alignment(program: Program) -> dict[str, int]:
-    """At which multiples the objects of records begin, by key: those that only allocations with a promise make.
+    """At which multiples the objects of records begin, by key: those that only allocations with a promise make, and
+    variables in static storage that are declared so.
 
     A member of another record begins where that has it, and of an array only the first element as was promised.
     """
     least: dict[str, int] = {}
     for key, one in _allocations(program):
         promise = max(one.guarantee, HEAP_ALIGNMENT)
+        least[key] = min(least.get(key, promise), promise)
+    for key, declared in _declared(program):
+        promise = max(declared, HEAP_ALIGNMENT)
         least[key] = min(least.get(key, promise), promise)
     least = {key: promise for key, promise in least.items() if promise > HEAP_ALIGNMENT}
     if not least:
@@ -69,6 +74,16 @@ def _allocations(program: Program) -> Iterator[tuple[str, AllocationFact]]:
             record = program.record(defined.unit, one.record)
             if record is not None:
                 yield record.facts.key, one
+
+
+def _declared(program: Program) -> Iterator[tuple[str, int]]:
+    """Alignment in bytes at which variables in static storage, or all elements of such arrays, begin, by record."""
+    for defined in program.variables.values():
+        facts = defined.facts
+        tree, count = element(facts.type)
+        record = record_of(program, defined.unit, tree)
+        if record is not None and not facts.bits & VariableBits.THREAD:
+            yield record.facts.key, gcd(facts.align, record.facts.size) if count > 1 else facts.align
 
 
 def _embedded(program: Program) -> set[str]:

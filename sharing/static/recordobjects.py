@@ -29,14 +29,17 @@ from sharing.model.image import (
 )
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 from sharing.static import numbers
+from sharing.static.alignedobjects import alignments, begin_of
 from sharing.static.callees import function_at, functions_called
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.handedlocks import handed_locks
 from sharing.static.handedobjects import Told
+from sharing.static.handovers import Handover
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 from sharing.static.phases import program_point
+from sharing.static.startedwith import arguments_of, starts_with_data, used_by_entries
 from sharing.static.startobjects import holder_of, offset_of
 
 MAX_INSTRUCTIONS = 1 << 12  # of one image that are asked for, the busiest first: half a millisecond each
@@ -99,7 +102,10 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     locks, places = np.zeros(0, ARG_DTYPE), Places({})
     if len(sites):  # none without debug information
         locks = handed_locks(image, calls, knowledge)[:MAX_INSTRUCTIONS]
-        places = read(np.unique(sites["ip"]), locks)
+        starts = starts_with_data(image, knowledge)
+        asked = np.concatenate([locks, arguments_of(image, starts)])
+        places = read(np.unique(sites["ip"]), asked[np.argsort(asked["ip"], kind="stable")])
+        places = _of_entries(image, places, starts)
     roots = {root.function for root in calls.roots}
     called = {*roots, *functions_called(image).tolist()}
     indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
@@ -114,6 +120,16 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     ]
     places = msgspec.structs.replace(places, at=at)
     return msgspec.structs.replace(found, sites=kept, places=places, locks=locks[np.array(told, bool)])
+
+
+def _of_entries(image: Image, places: Places, starts: Sequence[Handover]) -> Places:
+    """The same with what entries of threads do to what they are started with."""
+    found = {
+        ip: Place(where.name, where.offset + at, exact=True)
+        for ip, where, at in used_by_entries(image, starts, places.handed)
+        if where.offset + at >= 0
+    }
+    return msgspec.structs.replace(places, at=found | dict(places.at))
 
 
 def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> list[HeapRecord]:
@@ -294,8 +310,9 @@ class _Layout:
             name: ("struct " if plain and named.types[row].kind == TypeKind.STRUCT else "") + name
             for name, row in rows.items()
         }
+        asked = alignments(image) if rows else []
         for name, row in rows.items():
-            alignment = max(HEAP_ALIGNMENT, named.types.alignment(row))
+            alignment = max(HEAP_ALIGNMENT, named.types.alignment(row), begin_of(self.size[name], asked))
             joined = self._laid.types.row(row)
             shown, size = self.shown[name], self.size[name]
             self.begin[name] = self._laid.add(shown, size, alignment, VariableFlag.TYPED, joined, row)

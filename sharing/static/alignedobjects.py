@@ -1,0 +1,38 @@
+"""Where objects of a size begin, by the calls of the program that allocate so many bytes.
+
+Owns the alignment that all of these ask for: what is behind a pointer is one of their objects, whichever it is.  A call
+whose size is computed tells nothing of any.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharing.basics.geometry import round_up
+from sharing.model.allocators import makes_objects
+from sharing.model.arrays import among
+from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image
+from sharing.static.callees import names_of_callees
+from sharing.static.heaprecords import allocation
+
+_STORES = "posix_memalign"  # its arguments: where the pointer goes, alignment, size (POSIX.1-2017)
+
+
+def alignments(image: Image) -> list[tuple[int, int]]:
+    """(bytes, alignment) of each call that asks an allocator for a number of bytes that is known."""
+    callees = np.unique(image.calls["callee"])
+    named = list(zip(callees.tolist(), names_of_callees(image, callees), strict=True))
+    makers = np.array([at for at, name in named if makes_objects(name)], np.uint64)
+    asked = [allocation(image, ip)[:2] for ip in image.calls["ip"][among(image.calls["callee"], makers)].tolist()]
+    storing = np.array([at for at, name in named if name.endswith(_STORES)], np.uint64)
+    args = image.args[among(image.args["callee"], storing) & (image.args["kind"] == ArgKind.CONSTANT)]
+    given = {(ip, arg): value for ip, arg, value in args[["ip", "arg", "value"]].tolist()}
+    asked += [(given.get((ip, 2), 0), given.get((ip, 1), 0)) for ip in np.unique(args["ip"]).tolist()]
+    return [(size, alignment) for size, alignment in asked if size]
+
+
+def begin_of(size: int, asked: list[tuple[int, int]]) -> int:
+    """The alignment of objects of so many bytes: what is asked for alone may be rounded up to whole alignments."""
+    known = [to for many, to in asked if size <= many <= round_up(size, max(to, HEAP_ALIGNMENT))]
+    least = min(known, default=0)
+    return least if least & (least - 1) == 0 else 0
