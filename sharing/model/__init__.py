@@ -91,7 +91,6 @@ if TYPE_CHECKING:
         FUNCTION_DTYPE,
         HELD_DTYPE,
         KEPT_DTYPE,
-        ORIGIN_DTYPE,
         PARAM_DTYPE,
         SITE_DTYPE,
         VARIABLE_DTYPE,
@@ -102,19 +101,19 @@ if TYPE_CHECKING:
         FunctionFlag,
         Image,
         ImageKind,
-        Origins,
         Section,
         SectionKind,
         SiteFlag,
         VariableFlag,
     )
+    from sharing.model.origins import ORIGIN_DTYPE, Origins
     from sharing.model.project import FixSettings, ProjectConfig, ProjectSettings, SuppressRow
     from sharing.model.rule import RuleInfo
     from sharing.model.types import Member, TypeKind, TypeMember, TypeRecord, TypeTable
     from sharing.model.vocabulary import LockAbi, LockCall, LockKind, LockRow, ThreadRow, Vocabulary, WaitCall
 else:
     # Loaded when a name is first asked for: what only names an error pays for no tables (numpy takes 0.1 s).
-    _HOMES = ("errors", "finding", "image", "project", "rule", "types", "vocabulary")
+    _HOMES = ("errors", "finding", "image", "origins", "project", "rule", "types", "vocabulary")
 
     def __getattr__(name):
         from importlib import import_module

@@ -131,6 +131,7 @@ class Passed(IntEnum):
         7  # the address of a record of the running thread: a thread-local pointer, or an event of its loop, leads there
     )
     MEMBER = 8  # the address of a member of what a parameter of the caller leads to; as of RECORD, beside PARAMETER
+    NEW = 9  # beside another row of the argument: it leads to an object that the caller makes or ends (AccessFlag.NEW)
 
 
 THROUGH_SLOT = -2  # a callee from here down is a place where a pointer to a function is kept, the first one here

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.given import Given
+from sharing.model.origins import Origins
 from sharing.model.threadsigns import ThreadSigns
 from sharing.model.types import TypeTable
 
@@ -304,17 +305,6 @@ VARIABLE_DTYPE = np.dtype(
 # A word of data that holds the address of code, as after relocation.
 WORD_DTYPE = np.dtype([("slot", "<u8"), ("value", "<u8")])
 
-# Where in the source a site, call or argument is, by its ip.
-ORIGIN_DTYPE = np.dtype(
-    [
-        ("ip", "<u8"),
-        ("file", "<i4"),  # index into Image.files
-        ("line", "<u4"),
-        ("column", "<u4"),
-        ("lockset", "<i4"),  # index into Origins.locksets, -1 unknown
-    ]
-)
-
 
 class Behind(msgspec.Struct, frozen=True):
     """What code does to what pointers lead to: accesses, addresses that calls are given, what static pointers hold.
@@ -344,25 +334,6 @@ class Behind(msgspec.Struct, frozen=True):
     own_held: Table = msgspec.field(default_factory=lambda: np.zeros(0, HELD_DTYPE))
     own_names: dict[int, str] = {}  # of variables that begin at such words, by holder
     elsewhere: Table = msgspec.field(default_factory=lambda: np.zeros(0, SITE_DTYPE))
-
-
-class Origins(msgspec.Struct, frozen=True):
-    """Places in source by ``ip`` (ORIGIN_DTYPE, sorted), and the locks held there as addresses of lock objects.
-
-    Locksets are the function's own doing; ``required`` (by function row) are those that annotations say it is called
-    with.
-    """
-
-    table: Table
-    locksets: tuple[frozenset[int], ...]
-    required: dict[int, frozenset[int]] = msgspec.field(default_factory=dict)
-
-    def rows(self, ips: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Row of each ip, -1 where nothing is recorded."""
-        if not len(self.table):
-            return np.full(len(ips), -1, np.int64)
-        row = np.minimum(np.searchsorted(self.table["ip"], ips), len(self.table) - 1)
-        return np.where(self.table["ip"][row] == ips, row, -1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,22 +35,22 @@ from sharing.model.image import (
     BLOCK_DTYPE,
     CALL_DTYPE,
     FUNCTION_DTYPE,
-    ORIGIN_DTYPE,
     PARAM_DTYPE,
     SITE_DTYPE,
     ZERO_RANGE_DTYPE,
     AccessKind,
     ArgKind,
     FunctionFlag,
-    Origins,
     SiteFlag,
     SlotKind,
     Table,
 )
+from sharing.model.origins import ORIGIN_DTYPE, Origins
 from sharing.source.addressing import AddressSpace
 from sharing.source.calledslots import CalledSlots
 from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, ranked
 from sharing.source.locksets import Calls, Locksets
+from sharing.source.newobjects import new_objects
 from sharing.source.program import Defined, Program
 from sharing.source.threadnumbers import Numbered, numbered_functions
 
@@ -184,7 +184,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
     every_call, entries = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
     every_arg = np.concatenate([arg_table, lock_args, start_args])
-    origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, locksets.required(defined))
+    origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, new_objects(calls, args, ips[1]))
     return Code(
         functions=_functions(facts, address, length, taken, {*every_call["callee"].tolist(), *entries}),
         symbols=tuple(f.symbol or f.identity for f in facts),
@@ -195,7 +195,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         kept=lookup.slots.kept(callee, {d.facts.identity: row for row, d in enumerate(defined)}),
         zero_ranges=_zero_ranges(FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
         blocks=_blocks(facts),
-        origins=origins,
+        origins=msgspec.structs.replace(origins, required=locksets.required(defined)),
         callee_names={a: n for n, a in imports.items()},
         init_functions=tuple(
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
@@ -421,6 +421,7 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             0,
             0,
             record.astype(np.int64) + args["offset"],
+            0,
         ],
         0,
     )
@@ -484,7 +485,7 @@ def _origins(
     unit: Ints,
     paths: _AddressTable,
     locksets: Locksets,
-    required: dict[int, frozenset[int]],
+    new: npt.NDArray[np.uint64],
 ) -> Origins:
     tables = []
     for r, ip in zip(rows, ips, strict=True):
@@ -496,4 +497,4 @@ def _origins(
             table["column"] = np.clip(r["column"], 0, 2**32 - 1)
             table["lockset"] = locksets.rows(r.function, r["lockset"], ip)
         tables.append(table)
-    return Origins(_by_ip(np.concatenate(tables)), locksets.sets(), required)
+    return Origins(_by_ip(np.concatenate(tables)), locksets.sets(), new=new)

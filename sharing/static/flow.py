@@ -30,6 +30,7 @@ from sharing.model.image import (
 from sharing.model.profile import COMPANIONS
 from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees, of_call
+from sharing.static.executions import in_loop
 from sharing.static.handovers import ADDRESS_MASK, of_known_objects
 
 MAX_SUMMARY_ROWS = 1_500_000
@@ -265,7 +266,7 @@ def through_arguments(image: Image) -> Table:
     sites["kind"] = p["kind"]
     sites["flags"] = p["flags"] | SiteFlag.VIA_CALL | _indexed(a)
     sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
-    sites["rarity"] = _with_call(image, a["ip"], if_seldom(p["rarity"]))
+    sites["rarity"] = _of_new(image, a, p, _with_call(image, a["ip"], if_seldom(p["rarity"])))
     sites["order"] = of_call(image, a["ip"], "order")
     return sites
 
@@ -387,7 +388,8 @@ def _summaries(image: Image, entries: Table) -> Table:
         fresh["offset"] += passed["value"][left]
         fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
         fresh["ip"] = passed["ip"][left]
-        fresh["rarity"] = _with_call(image, fresh["ip"], fresh["rarity"])
+        rarity = _with_call(image, fresh["ip"], fresh["rarity"])
+        fresh["rarity"] = _of_new(image, passed[left], level[right], rarity)
         fresh["order"] = of_call(image, fresh["ip"], "order")
         level = _limit(fresh)
         params = _limit(np.concatenate([params, level]))
@@ -398,6 +400,16 @@ def if_seldom(rarity: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """What is said of accesses through arguments: whether they are next to never made, as where errors are told, and no
     more than that.  What is one for all callers, and for several accesses, is not as rare as the rarest of them."""
     return np.where(rarity >= shared.SELDOM, rarity, 0).astype(np.uint8)
+
+
+def _of_new(image: Image, handed: Table, params: Table, rarity: Table) -> Table:
+    """The rarity of accesses through these arguments: what sets up an object of which nobody else knows takes no line
+    from anyone, as if it ran next to never.  What is done there in a loop, but for one over its elements, may be what
+    the object is made for."""
+    if not image.origins or not len(image.origins.new):
+        return rarity
+    once = ~in_loop(params["loop_depth"]) | (params["flags"] & SiteFlag.WALKS != 0)
+    return np.where(once & image.origins.leads_to_new(handed), np.maximum(rarity, shared.SELDOM), rarity)
 
 
 def _with_call(image: Image, ips: Table, rarity: Table) -> npt.NDArray[np.int64]:

@@ -27,7 +27,8 @@ enum ArgKind : uint8_t {
   InRecord = 5,
   GivenNumber = 6,
   OwnRecord = 7,
-  InMember = 8
+  InMember = 8,
+  NewObject = 9
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -167,8 +168,12 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
                       int64_t(0), int64_t(0)});
 }
 
-/// Says that the callee works on an object of the running thread.
+/// Says that the callee works on an object of the running thread, or on one
+/// that nobody else has yet.
 void Body::handedOn(uint32_t Row, int64_t Number, const Location &P) {
+  if (P.isReported() && isNew(P))
+    append(Out.Args, {int64_t(Row), Number, int64_t(NewObject), int64_t(0),
+                      int64_t(0), int64_t(0)});
   if (P.In == Location::Kind::Record && P.Own && !P.Indexed && !P.Offset)
     append(Out.Args, {int64_t(Row), Number, int64_t(OwnRecord),
                       Unit.record(*P.Record), int64_t(0), int64_t(0)});
