@@ -2,10 +2,12 @@
 
 Owns the way back from a virtual function that a library runs on a thread to the code that makes an object of its class:
 whoever takes the address of the class's table of virtual functions makes one, as ``std::thread`` does of each callable
-that it is handed.  Which functions are such entries is ``starts``'s.
+that it is handed.  In source calls of constructors say so.  Which functions are such entries is ``starts``'s.
 """
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +15,12 @@ import numpy.typing as npt
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image
-from sharing.static.callees import function_at, functions_called
+from sharing.static.callees import calls_of, function_at, function_name, functions_called, names_of_callees
 from sharing.static.executions import in_loop
 
 Rows = npt.NDArray[np.int64]
+_NESTED = re.compile(r"_ZNK?(?=\d)")  # a name within others (Itanium C++ ABI, 5.1.4.1), each behind its length
+_LENGTH = re.compile(r"\d+")
 
 
 def made_once(image: Image, row: int, often: npt.NDArray[np.bool_], starting: npt.NDArray[np.bool_]) -> bool:
@@ -45,6 +49,45 @@ def made_once(image: Image, row: int, often: npt.NDArray[np.bool_], starting: np
         if is_first or not len(here):  # main or a constructor of the program: nobody calls them here
             return is_started
     return False
+
+
+def one_of_its_class(image: Image, row: int, starter: int, often: npt.NDArray[np.bool_]) -> bool:
+    """Is this a virtual function that one object's thread runs, though threads of its kind are started often?
+
+    A function of the base class starts those of all that derive from it.  Of a class whose objects nobody is seen to
+    make there is one where no loop starts them.
+    """
+    if not image.functions["flags"][row] & FunctionFlag.VIRTUAL:
+        return False
+    one = _made_by_one_call(image, row, often)
+    calls = image.calls[calls_of(image, int(image.functions["address"][starter]))]
+    return not in_loop(calls["loop_depth"]).any() if one is None else one
+
+
+def _made_by_one_call(image: Image, row: int, often: npt.NDArray[np.bool_]) -> bool | None:
+    """Whether source makes one object alone of the class of this method: by one call, in code that runs once.
+
+    None of a class whose objects nobody is seen to make, as ``std::make_unique`` does.
+    """
+    names = _names_of_class(function_name(image, row))
+    callees = distinct(image.calls["callee"])
+    constructor = f"_ZN{''.join(names)}C1E"
+    making = callees[[bool(names) and name.startswith(constructor) for name in names_of_callees(image, callees)]]
+    calls = image.calls[among(image.calls["callee"], making)]
+    if not len(calls):
+        return None
+    return len(calls) == 1 and not in_loop(calls["loop_depth"])[0] and not often[calls["function"][0]]
+
+
+def _names_of_class(method: str) -> list[str]:
+    """The names that the symbol of a method has for its class and the scopes around; none where these are templates."""
+    found: list[str] = []
+    start = _NESTED.match(method)
+    at = start.end() if start else len(method)
+    while length := _LENGTH.match(method, at):
+        at = length.end() + int(length[0])
+        found.append(method[length.start() : at])
+    return found[:-1] if method[at : at + 1] == "E" else []
 
 
 def _run_by_threads() -> set[tuple[str, int]]:

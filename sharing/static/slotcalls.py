@@ -35,20 +35,21 @@ class _Known(msgspec.Struct, frozen=True):
     calls: Table
     targets: tuple[tuple[int, ...], ...]
     outside: Bools  # made outside of loops by the first function of a thread
+    virtual: Bools  # of a virtual function, which any object of a class that is derived may have
 
 
 def with_slot_calls(image: Image, knowledge: Knowledge) -> Image:
     """The image with calls of all that is kept at a member beside the call through it, if that is little.
 
     The call through the pointer stays: it says of a function that only tables keep where it is called.  What a thread's
-    entry calls so, once, is what that thread does, and begins others.  A function that comes back to its caller adds
-    none: how often that goes round nothing says.
+    entry calls so, once, is what that thread does, and begins others; so is a virtual function that it calls so, of
+    each class of threads.  A function that comes back to its caller adds none: how often that goes round nothing says.
     """
     if not image.origins or not len(image.kept):
         return image
     starts = [one for one in handovers(image, knowledge, image.args) if one.starts]
     known = _known(image, starts)
-    made = _made(image, known, ~known.outside)
+    made = _made(image, known, ~known.outside & ~known.virtual)
     made = made[~_comes_back(image, made)]
     image = dataclasses.replace(
         image, calls=joined_calls(image.calls, made), args=joined_calls(image.args, as_called(image, made))
@@ -63,14 +64,11 @@ def _known(image: Image, starts: list[Handover]) -> _Known:
     calls, slots = calls[through], slots[through].tolist()
     found = kept.at(slots)
     virtual = image.functions["flags"] & FunctionFlag.VIRTUAL != 0
-    few = {
-        slot: tuple(sorted(rows))
-        for slot, rows in found.items()
-        if len(rows) <= numbers.FEW_TARGETS and not virtual[list(rows)].any()
-    }
+    few = {slot: tuple(sorted(rows)) for slot, rows in found.items() if len(rows) <= numbers.FEW_TARGETS}
     entries = function_at(image, np.array([one.entry for one in starts], np.uint64))
     outside = among(calls["function"].astype(np.int64), entries) & ~in_loop(calls["loop_depth"])
-    return _Known(calls, tuple(few.get(slot, ()) for slot in slots), outside)
+    targets = tuple(few.get(slot, ()) for slot in slots)
+    return _Known(calls, targets, outside, np.array([bool(virtual[list(rows)].any()) for rows in targets], bool))
 
 
 def _made(image: Image, known: _Known, chosen: Bools) -> Table:
@@ -117,7 +115,8 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
         left[at] = True
         by = [one.ip for one in starts if one.entry == entry]
         for ip, other, (parameter, data, stride) in product(by, others, _data(image, int(known.calls["ip"][at]))):
-            given[Given(ip, other, parameter, data, entry, alone=len(others) > 1, stride=stride)] = None
+            alone = len(others) > 1 and not known.virtual[at]  # of a class there may be several objects
+            given[Given(ip, other, parameter, data, entry, alone=alone, stride=stride)] = None
     if not given:
         return image
     calls = image.calls[(image.calls["callee"] != 0) | ~among(image.calls["ip"], known.calls["ip"][left])]

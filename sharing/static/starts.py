@@ -28,7 +28,7 @@ from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
-from sharing.static.oncemade import made_once
+from sharing.static.oncemade import made_once, one_of_its_class
 from sharing.static.startarms import apart
 from sharing.static.storedentries import stored_entries
 
@@ -69,6 +69,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         """This function runs on a thread of its own, which that one starts."""
         if _without_known(image, [row]):
             often_so = bool(often[starter]) and not behind_its_mark(image, ip, row)
+            often_so = often_so and not one_of_its_class(image, row, starter, often)
             _note(found, places, row, ip, several=several or often_so)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed := handed_on(image, starter, row, callees))
