@@ -28,6 +28,7 @@ from sharing.rules.line.thread_slots import RULE as THREAD_SLOTS
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
 from sharing.static.correlate import Accesses
+from sharing.static.flow import ByEntry
 from sharing.static.handedobjects import Told, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
@@ -105,7 +106,7 @@ def of_records(
     """The same of records that pointers lead to by their types, one of each for all; ``known``: what is said."""
     passes = profiled.passes
     found = _described(passes, reading, known)
-    joined = _passes_on(profiled, found.image, _used_by_several) if found is not None else None
+    joined = _passes_on(profiled, found.image, _used_by_several, _handed(found)) if found is not None else None
     if found is None or joined is None:
         return None
     apart = kinds_apart(passes.calls)
@@ -266,13 +267,22 @@ def _used_by_several(image: Image, accesses: Accesses, knowledge: Knowledge) -> 
     return among(accesses.variable, np.array(sorted(chosen), np.int64))
 
 
-def _passes_on(profiled: Profiled, image: Image, chosen: Choice | None = None) -> Profiled | None:
+def _handed(records: RecordObjects) -> ByEntry:
+    """The objects of their records that functions are handed, by these and the argument."""
+    image = records.image
+    at = {image.names[name]: address for name, address in image.variables[["name", "address"]].tolist() if name >= 0}
+    return {entry: [(at[name], 0)] for entry, name in records.entries.items() if name in at}
+
+
+def _passes_on(
+    profiled: Profiled, image: Image, chosen: Choice | None = None, handed: ByEntry | None = None
+) -> Profiled | None:
     """The passes on an image of objects that were laid out behind the variables; None where nobody uses these.
 
-    ``chosen``: which accesses are looked at.
+    ``chosen``: which accesses are looked at; ``handed``: which of the objects entries are handed.
     """
     passes = profiled.passes
-    sites, locks, spins = sites_and_locks(image, passes.calls, passes.knowledge)
+    sites, locks, spins = sites_and_locks(image, passes.calls, passes.knowledge, handed)
     events = np.concatenate([locks.events, spins.taken])
     laid_out = image.variables["address"][len(passes.image.variables) :]
     if not len(laid_out):

@@ -131,10 +131,16 @@ def run_passes(
     return Passes(image, calls, locks, sites, accesses, knowledge, demangle)
 
 
-def sites_and_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> tuple[Table, LockCalls, SpinLocks]:
-    """All accesses, the calls that lock and unlock, and the locks that code takes by itself."""
+def sites_and_locks(
+    image: Image, calls: CallGraph, knowledge: Knowledge, records: flow.ByEntry | None = None
+) -> tuple[Table, LockCalls, SpinLocks]:
+    """All accesses, the calls that lock and unlock, and the locks that code takes by itself.
+
+    ``records``: objects of their types that entries are handed besides.
+    """
     sites = correlate.all_sites(image, knowledge)
     handed = flow.objects_by_entry(image, knowledge)
+    handed |= {entry: [*handed.get(entry, ()), *more] for entry, more in (records or {}).items()}
     spins = spin_locks(image, calls, sites, knowledge, handed)
     return sites, spins.joined(flow.lock_calls(image, knowledge, handed)), spins
 
