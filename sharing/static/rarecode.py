@@ -29,6 +29,7 @@ from sharing.static.firstuse import first_uses
 from sharing.static.foreign import calls_that_sleep
 from sharing.static.optioncode import option_code
 from sharing.static.sections import within
+from sharing.static.settingcode import setting_code
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -45,7 +46,8 @@ class RareTable(msgspec.Struct, frozen=True):
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system,
     ``descriptors`` to the file that their first argument numbers.  What ``messages`` begins, or ends in ``$``, makes a
     message and does nothing else.  ``installs`` are handed
-    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``environment`` reads
+    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``opens`` open a
+    file by its name, ``reads_lines`` and ``makes_numbers`` read what it says, ``environment`` reads
     variables of the process, ``options`` tell the next option of a command line.  In ``read_mostly_sections`` a kernel
     keeps what it declares to be hardly ever written.  ``administration`` are types of its tables of settings, of
     parameters, of what is shown of them and told of changes; ``shown_by`` make files of a table that an administrator
@@ -67,6 +69,9 @@ class RareTable(msgspec.Struct, frozen=True):
     prepares: frozenset[str]
     read_mostly_sections: frozenset[str]
     compares: frozenset[str]
+    opens: frozenset[str]
+    reads_lines: frozenset[str]
+    makes_numbers: frozenset[str]
     environment: frozenset[str]
     options: frozenset[str]
     administration: frozenset[str]
@@ -83,7 +88,8 @@ def with_rarity(image: Image) -> Image:
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers, logs and administration, which are marked as cold;
-    4. what is set by options or the environment (``optioncode``); 5. code behind a variable that it alone sets
+    4. what is set by options or the environment (``optioncode``), or by a file of settings (``settingcode``); 5. code
+    behind a variable that it alone sets
     (``firstuse``); 6. writes of data that is declared to be hardly ever written.
     """
     calls, sites = image.calls, every_site(image)
@@ -113,8 +119,7 @@ def with_rarity(image: Image) -> Image:
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
     seldom_sites |= _between(sites["ip"], ranges)
     seldom_calls |= _between(calls["ip"], ranges)
-    told_by = of(table.compares), of(table.environment), of(table.options)
-    option_sites, option_calls = option_code(image, sites, *told_by)
+    option_sites, option_calls = _set_by_users(image, sites, of, table)
     seldom_sites |= option_sites
     seldom_calls |= option_calls
     asked = np.append(logs.asked, False)
@@ -139,6 +144,16 @@ def with_rarity(image: Image) -> Image:
     calls, params = _raised(calls, seldom_calls), _raised(params, seldom_params)
     found = dataclasses.replace(found, functions=functions, calls=calls, params=params)
     return _marked(found, called_by_seldom_code(found, found.calls))
+
+
+def _set_by_users(
+    image: Image, sites: Table, of: Callable[[frozenset[str]], Addresses], table: RareTable
+) -> tuple[Bools, Bools]:
+    """Which accesses and calls do what options, the environment or a file of settings say."""
+    compares = of(table.compares)
+    found, calls = option_code(image, sites, compares, of(table.environment), of(table.options))
+    found |= setting_code(image, sites, of(table.opens), of(table.reads_lines), compares, of(table.makes_numbers))
+    return found, calls
 
 
 def _entries(image: Image, of: Callable[[frozenset[str]], Addresses], known: Rows) -> Rows:

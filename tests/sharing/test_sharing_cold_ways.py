@@ -138,3 +138,33 @@ def test_a_command_whose_name_in_a_table_is_an_administrators(compiled: Compile,
     """Without symbols the table alone says what a function is for."""
     assert not audited(compiled, tool, filled(COMMANDS, "", "serve(x)"), "-s")
     assert audited(compiled, tool, filled(COMMANDS.replace("shutdown", "append"), "", "serve(x)"), "-s")
+
+
+# A branch of a thread that reads a file: what a line says it sets by name, or adds up.
+READ = """static void line(char *text) {
+  char *key = strtok(text, " "), *value = strtok(0, " ");
+  if (!strcmp(key, "seen")) KEEP;
+  else if (!strcmp(key, "limit")) results[40] = atol(value);
+}
+__attribute__((noinline)) void load(const char *name) {
+  FILE *file = fopen(name, "r");
+  char text[256];
+  while (fgets(text, sizeof text, file)) line(text);
+  fclose(file);
+}"""
+SET = READ.replace("KEEP", "__atomic_store_n(&shared.seen, atol(value), __ATOMIC_SEQ_CST)")
+ADDED = READ.replace("KEEP", "shared.seen += atol(value)")
+LOADED = 'load("/etc/settings")'
+
+
+@pytest.mark.parametrize("strip", [(), ("-s",)], ids=["symbols", "stripped"])
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_settings_that_are_read_again(compiled: Compile, tool: str, strip: tuple[str, ...]) -> None:
+    """What is added up comes from a file to work on."""
+    assert not audited(compiled, tool, filled(SET, LOADED), *strip)
+    assert audited(compiled, tool, filled(ADDED, LOADED), *strip)
+
+
+def test_settings_that_are_read_again_in_source(tmp_path: Path) -> None:
+    assert not checked(tmp_path, filled(SET, LOADED))
+    assert checked(tmp_path, filled(ADDED, LOADED))
