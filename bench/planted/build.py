@@ -63,7 +63,8 @@ def compiled(name: str, files: list[Path], flags: tuple[str, ...], kind: str, fo
         (out / "compile_commands.json").write_text(json.dumps(rows))
         return out
     binary = out / name
-    subprocess.run([*command, *map(str, files), "-o", str(binary), "-pthread"], check=True)
+    libraries = [flag for flag in flags if flag.startswith("-l")]  # a linker takes of one what files before it need
+    subprocess.run([*command, *map(str, files), "-o", str(binary), "-pthread", *libraries], check=True)
     if kind == STRIPPED:
         subprocess.run(["strip", "-o", str(out / f"{name}.stripped"), str(binary)], check=True)
         return out / f"{name}.stripped"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TypeVar
 
 import msgspec
@@ -105,7 +105,7 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
         starts = starts_with_data(image, knowledge)
         asked = np.concatenate([locks, arguments_of(image, starts)])
         places = read(np.unique(sites["ip"]), asked[np.argsort(asked["ip"], kind="stable")])
-        places = _of_entries(image, places, starts)
+        places = _of_entries(image, places, starts, set(sites["ip"].tolist()))
     roots = {root.function for root in calls.roots}
     called = {*roots, *functions_called(image).tolist()}
     indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
@@ -122,12 +122,12 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     return msgspec.structs.replace(found, sites=kept, places=places, locks=locks[np.array(told, bool)])
 
 
-def _of_entries(image: Image, places: Places, starts: Sequence[Handover]) -> Places:
-    """The same with what entries of threads do to what they are started with."""
+def _of_entries(image: Image, places: Places, starts: Sequence[Handover], known: Set[int]) -> Places:
+    """The same with what entries of threads do, at ``known`` instructions, to what they are started with."""
     found = {
         ip: Place(where.name, where.offset + at, exact=True)
         for ip, where, at in used_by_entries(image, starts, places.handed)
-        if where.offset + at >= 0
+        if where.offset + at >= 0 and ip in known
     }
     return msgspec.structs.replace(places, at=found | dict(places.at))
 

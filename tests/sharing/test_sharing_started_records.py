@@ -7,6 +7,7 @@ import pytest
 
 from linemate import api
 from sharing.model.finding import Finding, Severity
+from sharing.static import recordobjects
 from sharing.static.handovers import Handover
 from sharing.static.startedwith import arguments_of
 from tests.builders.image import Builder
@@ -64,6 +65,12 @@ def test_an_entry_that_keeps_no_pointer_of_the_type(compiled: Compile) -> None:
 )
 def test_not_others(compiled: Compile, text: str) -> None:
     assert not [one for one in audited(compiled, text) if "struct link.in" in {p.full_name for p in one.participants}]
+
+
+def test_entries_of_which_not_all_is_looked_at(compiled: Compile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large program the busiest instructions are asked for: what else an entry does tells nothing."""
+    monkeypatch.setattr(recordobjects, "MAX_INSTRUCTIONS", 1)
+    assert audited(compiled, links()) == []
 
 
 def test_a_start_with_nothing_has_no_argument() -> None:
