@@ -13,13 +13,13 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Thirty programs of 330 to 900 lines in the style of servers and libraries, written by six who did not know how
+Thirty-five programs of 330 to 1,100 lines in the style of servers and libraries, written by seven who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last fifteen a
-trace of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate
-was run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote,
-and both did so at least 100 times per million of their instructions.
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last twenty a trace
+of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate was
+run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
+both did so at least 100 times per million of their instructions.
 By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs and their counts.
 
 A finding is *true* where it names both sides of a pair, *plausible* where it names what the author thought that a
@@ -63,6 +63,12 @@ and 1 neither, of 67 at medium 61 and 6 plausible, of 32 at low 23 and 9; withou
 These are the hardest so far: pools that are handed functions start the threads, most data is in records on the heap,
 often two pointers away. Two of the five (tilerender and latchtree) were read then, and what was missed in them mended:
 20 more pairs of these two are found, and of the other three, which nobody had read, none.
+""",
+    "seventh": """At the first run 22 of 65 pairs were found with gcc -O2, 24 of 64 with clang -O2, 27 of 65 and 21 of
+63 at -O0, 9 of 65 without symbols, and 36 of 65 in the source; but for stripped files, 27 of 30 findings at high were
+true and 3 plausible, of 70 at medium 57 and 11, of 62 at low 45 and 16; without symbols 9 of 25 true, 5 plausible. A
+tree that was mended by what small programs of other shapes showed, before anybody read these, found 23, 22, 27, 21, 9
+and 36: of 40 at high 36 true and 4 plausible, of 86 at medium 70 and 14.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
