@@ -106,7 +106,8 @@ def of_records(
     """The same of records that pointers lead to by their types, one of each for all; ``known``: what is said."""
     passes = profiled.passes
     found = _described(passes, reading, known)
-    joined = _passes_on(profiled, found.image, _used_by_several, _handed(found)) if found is not None else None
+    handed = _handed(found, len(passes.image.variables)) if found is not None else None
+    joined = _passes_on(profiled, found.image, _used_by_several, handed) if found is not None else None
     if found is None or joined is None:
         return None
     apart = kinds_apart(passes.calls)
@@ -267,10 +268,11 @@ def _used_by_several(image: Image, accesses: Accesses, knowledge: Knowledge) -> 
     return among(accesses.variable, np.array(sorted(chosen), np.int64))
 
 
-def _handed(records: RecordObjects) -> ByEntry:
-    """The objects of their records that functions are handed, by these and the argument."""
+def _handed(records: RecordObjects, first: int) -> ByEntry:
+    """The objects, from row ``first`` on, that functions are handed, by these and the argument."""
     image = records.image
-    at = {image.names[name]: address for name, address in image.variables[["name", "address"]].tolist() if name >= 0}
+    laid_out = image.variables[first:]
+    at = {image.names[name]: address for name, address in laid_out[["name", "address"]].tolist() if name >= 0}
     return {entry: [(at[name], 0)] for entry, name in records.entries.items() if name in at}
 
 

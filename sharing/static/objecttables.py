@@ -14,7 +14,7 @@ import numpy as np
 
 from sharing.basics import numbers as shared
 from sharing.model.arrays import among
-from sharing.model.image import HELD, AccessKind, ArgKind, Image, ImageKind, SiteFlag, SlotKind
+from sharing.model.image import HELD, AccessKind, ArgKind, Image, ImageKind, SiteFlag, SlotKind, Table
 from sharing.static.callees import function_at
 from sharing.static.slotcalls import as_called, joined_calls
 from sharing.static.startobjects import holder_of, offset_of
@@ -28,7 +28,7 @@ def with_object_calls(image: Image) -> Image:
         return image
     calls = image.calls
     through = (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0)
-    pointers = _pointers(image)
+    pointers = _pointers(image, calls["ip"][through])
     through &= among(calls["ip"], np.array(list(pointers), np.uint64))
     tables = _Tables(image)
     rows, targets = [], []
@@ -47,9 +47,10 @@ def with_object_calls(image: Image) -> Image:
     return dataclasses.replace(image, calls=joined_calls(calls, made), args=args)
 
 
-def _pointers(image: Image) -> dict[int, int]:
-    """By call through a pointer the static variable whose object it is handed first."""
+def _pointers(image: Image, ips: Table) -> dict[int, int]:
+    """By call, of these, the static variable whose object it is handed first."""
     args = image.behind.args
+    args = args[among(args["ip"], ips)]
     args = args[(args["callee"] == 0) & (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS) & (args["source"] == 0)]
     rows = args[["ip", "value"]].tolist()
     return {ip: holder_of(value) for ip, value in rows if not offset_of(value) and value & int(HELD)}
