@@ -55,6 +55,7 @@ from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import TRACED_BYTES, Behind, Unit
 from sharing.model.linkage import is_rust
+from sharing.model.meetings import OWN_BEGIN
 from sharing.model.plural import count, percent
 from sharing.model.threadsigns import ThreadSigns
 
@@ -208,18 +209,19 @@ def _start_access(
 
     told = debug is not None and debug.found and kind in (*_PROGRAMS, ImageKind.SHARED)
     most = MAX_FOLLOWED_BYTES if told else TRACED_BYTES if kind in _PROGRAMS else -1  # for what is behind pointers
-    known = known_callees(callees, _perhaps_endings(program, code)), jump_labels(program, kind)
+    known = known_callees(callees, _perhaps_known(program, code)), jump_labels(program, kind)
     return start_access(program, code.table, *known, starter, elsewhere=code.bytes <= most, stored=code.stored)
 
 
-def _perhaps_endings(program: Program, code: _Code) -> dict[int, str]:
-    """Address and name of this file's functions whose names begin as those that nothing comes back from."""
+def _perhaps_known(program: Program, code: _Code) -> dict[int, str]:
+    """Address and name of this file's functions whose names begin as those that nothing comes back from, or that all
+    threads wait at."""
     from elfscan.code.accessscan import OWN_ENDINGS_BEGIN
 
     names = program.symbols.names
     rows = np.flatnonzero(code.pool >= 0)
     at = code.pool[rows].astype(np.uint64)
-    chosen = names.starts_with_any(at, OWN_ENDINGS_BEGIN)
+    chosen = names.starts_with_any(at, (*OWN_ENDINGS_BEGIN, OWN_BEGIN))
     return dict(zip(code.table["address"][rows[chosen]].tolist(), names.decode(at[chosen]), strict=True))
 
 

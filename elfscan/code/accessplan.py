@@ -44,6 +44,7 @@ _OWN_RESULT = 256  # of a function of the plan, beside its flags
 _NEW_RESULT = 512  # the same
 _WRITES_HANDLE = 1024  # the same
 _NEVER_RETURNS = 2048  # the same
+_FOR_ALL = 4096  # the same
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -69,8 +70,9 @@ class AccessPlan:
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
     running thread's alone, ``new_results``: leads to a new object, ``handle_writers``: of those that write a word where
     their first argument leads to, and nothing else of their callers, ``endings``: of those that nothing comes back
-    from.  ``absolute``: immediates and 32-bit displacements of the code can be addresses; None: unless the file is
-    position-independent (ET_DYN).  ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
+    from, ``for_all``: of those at which all threads of a group wait for each other.  ``absolute``: immediates and
+    32-bit displacements of the code can be addresses; None: unless the file is position-independent (ET_DYN).
+    ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
     ``elsewhere``: all accesses behind pointers are wanted too, wherever these come from.  ``traps_return``: code goes
     on behind an instruction that traps, by which a kernel warns (BUG and WARN, include/asm-generic/bug.h).
     """
@@ -88,6 +90,7 @@ class AccessPlan:
     new_results: frozenset[int] = frozenset()
     handle_writers: frozenset[int] = frozenset()
     endings: frozenset[int] = frozenset()
+    for_all: frozenset[int] = frozenset()
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
     elsewhere: bool = False
     traps_return: bool = False
@@ -151,7 +154,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings
+    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings | plan.for_all
     extents = np.zeros(len(plan.functions) + len(known), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
@@ -163,6 +166,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
         (plan.new_results, _NEW_RESULT),
         (plan.handle_writers, _WRITES_HANDLE),
         (plan.endings, _NEVER_RETURNS),
+        (plan.for_all, _FOR_ALL),
     )
     for addresses, mark in marks:
         own["flags"][among(own["address"], list(addresses))] |= mark

@@ -33,6 +33,7 @@ class Mirrors:
         self._blocks = block_of(image.blocks)
         self._mirror = image.blocks["mirror"]
         self._reached = image.blocks["reached"]
+        self._stages = image.blocks[["stages", "stage"]]
         self._heads = self._blocks[image.blocks["head"] != 0]
 
     def of(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
@@ -47,10 +48,26 @@ class Mirrors:
 
     def reached(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """The rarity with which the outermost loops around these blocks are come to; 0 where none is known."""
+        at, known = self._at(function, order)
+        return np.where(known, np.append(self._reached, 0)[at], 0).astype(np.uint8)
+
+    def stages(
+        self, function: npt.NDArray[Any], order: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """(how many stages a round of all threads has that pass these blocks, 0 of what is not known, the one as each
+        block begins)"""
+        at, known = self._at(function, order)
+        told = [np.where(known, np.append(self._stages[name], 0)[at], 0) for name in ("stages", "stage")]
+        return told[0].astype(np.uint8), told[1].astype(np.uint8)
+
+    def _at(
+        self, function: npt.NDArray[Any], order: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+        """(where each of these blocks is in the table, is it there)"""
         wanted = _key(function, order)
         at = np.searchsorted(self._blocks, wanted)
-        known = np.append(self._blocks, 0)[at] == wanted
-        return np.where(known, np.append(self._reached, 0)[at], 0).astype(np.uint8)
+        known: npt.NDArray[np.bool_] = np.append(self._blocks, 0)[at] == wanted
+        return at, known
 
     def loop(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """A number of the outermost loop around each of these blocks, which are in loops."""

@@ -263,6 +263,8 @@ FRAME_BYTES = 1 << (HELD_OFFSET_BITS - 1)
 # A block's place in a second order of its function, where that differs from ``order``: of two ways from one block the
 # other comes first.  A block leads to another one only where it comes before in both, loops aside.  ``reached`` is the
 # rarity with which a run comes to the outermost loop that the block is in.  ``head``: such a loop begins here.
+# ``stage``: how many of the ``stages`` of a round of all threads (``meetings``) are over as the block begins; of one
+# where ways through the function differ in it, of none where nobody counted.
 BLOCK_DTYPE = np.dtype(
     [
         ("function", "<i4"),
@@ -270,7 +272,8 @@ BLOCK_DTYPE = np.dtype(
         ("mirror", "<u2"),
         ("reached", "u1"),
         ("head", "u1"),
-        ("reserved", "<u2"),
+        ("stages", "u1"),
+        ("stage", "u1"),
     ]
 )
 

@@ -8,6 +8,8 @@ pass outside of loops and nobody else does.
 A round of a loop that passes barriers several times, on whichever arms, has as many stretches: what lies before the
 first of them is one with what lies behind the last.  A line that is used in two of them moves once a round, which is
 little beside what threads pay that wait for each other twice in it.  A single barrier in a loop parts nothing.
+Compilers make several loops of one where its arms differ by thread: of code it is known at which stage of a round each
+block is (``Image.blocks``), whatever the loops are.
 
 Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.  So
 has each section of a parallel region (``sectionarms``), which meets the others and not itself.
@@ -28,10 +30,11 @@ import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors, points
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
+from sharing.model.meetings import waits_for_all
 from sharing.model.ways import Points, longest
-from sharing.static.callees import functions_called
+from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import each_time, in_loop
 from sharing.static.lifearms import LifeArms, life_arms
@@ -59,11 +62,26 @@ class _Round(msgspec.Struct, frozen=True):
     loop: int
     number: int
 
-    def passed(self, places: Points, loops: Ints) -> list[tuple[int, int]]:
+    def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
         """How many of them a thread has passed since the last of a round, at each of these places."""
-        made, sure = _on_ways(self.barriers, places)
-        known = sure & (loops == self.loop)
+        made, sure = _on_ways(self.barriers, points(image, rows))
+        known = sure & (_loops_around(image, rows) == self.loop)
         return [(int(n), 0) if told else NO_ROUND for n, told in zip(made % self.number, known, strict=True)]
+
+
+class _Stages(msgspec.Struct, frozen=True):
+    """Barriers that an entry passes, and of how many of them in a row the place of each block is known."""
+
+    function: int
+    barriers: Table
+    number: int
+
+    def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
+        """How many a thread has passed of a round at each of these places of the entry."""
+        stages, stage = Mirrors(image).stages(rows["function"], rows["order"])
+        here = (rows["order"][:, None] == self.barriers["order"]) & (rows["ip"][:, None] > self.barriers["ip"])
+        made = (stage + here.sum(axis=1)) % self.number
+        return [(int(n), 0) if told else NO_ROUND for n, told in zip(made, stages > 0, strict=True)]
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -78,7 +96,7 @@ class _Line(msgspec.Struct, frozen=True):
     objects: tuple[int, ...]
     arrivals: tuple[Points, ...]
     waits: tuple[Points, ...]
-    rounds: tuple[_Round, ...] = ()
+    rounds: tuple[_Round | _Stages, ...] = ()
     sections: LifeArms | None = None
 
     def passed(self, image: Image, rows: Table) -> list[Passed]:
@@ -91,9 +109,7 @@ class _Line(msgspec.Struct, frozen=True):
                 made[:] = OF_ALL
             done, sure = _on_ways(waits, places)
             columns.append(list(zip(made.tolist(), (done * sure).tolist(), strict=True)))
-        if self.rounds:
-            loops = _loops_around(image, rows)
-            columns += [one.passed(places, loops) for one in self.rounds]
+        columns += [one.passed(image, rows) for one in self.rounds]
         passed: list[Passed] = list(zip(*columns, strict=True))
         if self.sections is None:
             return passed
@@ -316,7 +332,7 @@ def _lines(
         if not inside:
             continue
         looped = in_loop(one.depths)
-        for row in rows if looped.all() else ():
+        for row in rows if looped.any() else ():
             again[row].append(number)
         for row in rows if not looped.any() and not one.unnamed else ():
             passed[row].append(number)
@@ -338,13 +354,21 @@ def _lines(
 
 def _rounds(
     image: Image, function: int, objects: list[tuple[int, MeetingPoint]], kinds: dict[tuple[int, ...], int]
-) -> Iterator[tuple[int, _Round]]:
+) -> Iterator[tuple[int, _Round | _Stages]]:
     """The loop whose every round passes these barriers, several times in all, with a number below zero.
 
     The number is the same where another entry passes the same ones as often in a round.
     """
     if not all(set(one.arrivals["ip"].tolist()) == set(one.waits["ip"].tolist()) for _, one in objects):
         return
+    told = _stages_told(image, function, [one for _, one in objects])
+    if told is not None:
+        number = max((n for n in range(2, MAX_PARTS + 1) if told.number % n == 0), default=0)
+        kind = (-number, *(number for number, _ in objects))
+        if number:
+            yield kinds.setdefault(kind, -1 - len(kinds)), msgspec.structs.replace(told, number=number)
+        return
+    objects = [(number, one) for number, one in objects if in_loop(one.depths).all()]
     calls = [one.waits[one.waits["function"] == function] for _, one in objects]
     rows = np.concatenate(calls) if calls else np.zeros(0, image.calls.dtype)
     if not 1 < len(rows) <= MAX_CALLS or (rows["loop_depth"] != 1).any():
@@ -358,6 +382,19 @@ def _rounds(
     if 1 < on_way[0] <= MAX_PARTS and (on_way == on_way[0]).all() and (loops == loops[0]).all():
         kind = (int(on_way[0]), *(number for number, _ in objects))
         yield kinds.setdefault(kind, -1 - len(kinds)), _Round(places, int(loops[0]), int(on_way[0]))
+
+
+def _stages_told(image: Image, function: int, objects: list[MeetingPoint]) -> _Stages | None:
+    """The stages of these barriers, where the function passes no others, and they were counted: 1 if it has none."""
+    calls = image.calls[image.calls["function"] == function]
+    callees = distinct(calls["callee"])
+    counted = callees[[waits_for_all(name) for name in names_of_callees(image, callees)]]
+    rows = calls[among(calls["callee"], counted)]
+    waits = {ip for one in objects for ip in one.waits["ip"][one.waits["function"] == function].tolist()}
+    if not 1 < len(rows) <= MAX_CALLS or waits != set(rows["ip"].tolist()):
+        return None
+    number = int(Mirrors(image).stages(rows["function"], rows["order"])[0].max())
+    return _Stages(function, rows, number) if number else None
 
 
 def _loops_around(image: Image, rows: Table) -> Ints:

@@ -287,7 +287,7 @@ class Builder:
     def _block_table(self) -> Table:
         rows = list(self.functions)
         blocks = [
-            (rows.index(name), order, mirror, 0, order in self.loops.get(name, ()), 0)
+            (rows.index(name), order, mirror, 0, order in self.loops.get(name, ()), 0, 0)
             for name, arms in self.arms.items()
             for order, mirror in zip(arms, reversed(arms), strict=True)
         ]

@@ -472,29 +472,4 @@ void FunctionFlow::reportEscape(const Escape &E, std::span<const Op> Ops) {
        uint8_t(Access::Address), Flags, B.LoopDepth, B.Rarity});
 }
 
-/// The other order of those blocks that rows from here on speak of, and where
-/// loops begin.
-void FunctionFlow::placeBlocks(const RowsBefore &First) {
-  std::span<const Block> Blocks = G.blocks();
-  if (Blocks.size() > UINT16_MAX)
-    return; // several have one number
-  HasRow.assign(Blocks.size(), 0);
-  auto Mark = [this](const auto &Rows, size_t From) {
-    for (size_t I = From; I < Rows.size(); ++I)
-      HasRow[Rows[I].Order] = 1;
-  };
-  Mark(Out->Sites, First.Sites);
-  Mark(Out->Calls, First.Calls);
-  Mark(Out->Params, First.Params);
-  Mark(Out->Behind, First.Behind);
-  std::span<const uint32_t> Last = G.postOrder();
-  for (size_t I = Last.size(); I-- > 0;) {
-    const Block &B = Blocks[Last[I]];
-    if (B.IsOutermostHead ||
-        (HasRow[B.Order] && (B.Mirror != B.Order || B.Reached)))
-      Out->Blocks.push_back(
-          {Current.Row, B.Order, B.Mirror, B.Reached, B.IsOutermostHead, 0});
-  }
-}
-
 } // namespace linemate

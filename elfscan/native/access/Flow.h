@@ -221,6 +221,7 @@ private:
   std::vector<SiteRow> ExclusiveSites, ExclusiveBehind;
   std::vector<ParamRow> ExclusiveParams;
   std::vector<uint8_t> HasRow; ///< by order of the blocks
+  std::vector<uint32_t> Stage; ///< of each block, see countStages
   ZeroRanges Zeros;
   SpinLocks Spins;
   uint32_t BlockNumber = 0;
@@ -374,6 +375,7 @@ private:
   struct RowsBefore {
     size_t Sites, Calls, Params, Behind;
   };
+  uint32_t countStages(const RowsBefore &First);
   void placeBlocks(const RowsBefore &First);
   bool takesAddress(const Value &V) const;
   uint64_t functionAt(const Value &V) const;

@@ -173,6 +173,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       HandleWriters.push_back(R.Address);
     if (R.Flags & NeverReturns)
       Endings.push_back(R.Address);
+    if (R.Flags & ForAll)
+      WaitsForAll.push_back(R.Address);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -186,6 +188,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(NewResults.begin(), NewResults.end());
   std::sort(HandleWriters.begin(), HandleWriters.end());
   std::sort(Endings.begin(), Endings.end());
+  std::sort(WaitsForAll.begin(), WaitsForAll.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }

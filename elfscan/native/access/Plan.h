@@ -65,6 +65,8 @@ inline constexpr uint32_t NewResult = 512;
 inline constexpr uint32_t WritesHandle = 1024;
 /// Of the plan alone: nothing comes back from it.
 inline constexpr uint32_t NeverReturns = 2048;
+/// Of the plan alone: all threads of a group wait there for each other.
+inline constexpr uint32_t ForAll = 4096;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -106,6 +108,7 @@ public:
   std::vector<uint64_t> NewResults;    ///< the same
   std::vector<uint64_t> HandleWriters; ///< the same
   std::vector<uint64_t> Endings;       ///< the same of NeverReturns
+  std::vector<uint64_t> WaitsForAll;   ///< the same of ForAll
 
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.

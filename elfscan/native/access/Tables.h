@@ -130,13 +130,14 @@ struct HeldRow {
 };
 static_assert(sizeof(HeldRow) == 40);
 
-/// A block's place in the other order, its loop's Reached, and whether it is
-/// the head of an outermost loop, see Block.
+/// A block's place in the other order, its loop's Reached, whether it is the
+/// head of an outermost loop, see Block, and at which of so many stages of a
+/// round of all threads it begins, see Places.cpp.
 struct BlockRow {
   int32_t Function;
   uint16_t Order, Mirror;
   uint8_t Reached, Head;
-  uint16_t Reserved;
+  uint8_t Stages, Stage; ///< no stages: 0
 };
 static_assert(sizeof(BlockRow) == 12);
 
