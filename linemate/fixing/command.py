@@ -342,9 +342,10 @@ def _plan(
     """Plans of all findings, and their edits together; a plan that overlaps one before it becomes a reason."""
     import dataclasses
 
-    from sharing.fix.edits import combine, plan_finding
+    from sharing.fix.edits import plan_finding
     from sharing.fix.plan import Planner
     from sharing.fix.style import FixOptions
+    from sharing.fix.together import combine
 
     planner = Planner(program, read_source, FixOptions(line_size, options.project.fix.align_macro or ""))
     planned = [(finding, plan_finding(finding, planner)) for finding in findings]

@@ -19,6 +19,7 @@ _GROUPED = frozenset(
     b"__declspec".split()
 )
 _AROUND_NAME = frozenset(b"* & && const volatile restrict __restrict __restrict__ _Nonnull _Nullable (".split())
+_DEFINING = frozenset(b"struct union class enum".split())
 _ATTRIBUTES = frozenset(b"__attribute__ __attribute alignas asm __asm__".split())
 
 
@@ -44,6 +45,7 @@ class Statement:
     """``begin`` is where the specifiers begin, ``specified`` where they end, ``end`` is behind the semicolon.
 
     ``attributes`` are those of the variable, where they were taken out of the specifiers (``sharing.fix.attributes``).
+    ``defines`` is the definition of its type where that has a name and stands among them; ``specifiers`` name it then.
     """
 
     source: Source
@@ -53,6 +55,14 @@ class Statement:
     declarators: tuple[Declarator, ...]
     specified: int
     attributes: str = ""
+    defines: str = ""
+
+    @property
+    def again(self) -> str:
+        """The specifiers as they stand before another declarator, in a statement of its own."""
+        if self.defines:
+            return " ".join(filter(None, (self.attributes, self.storage, self.type_text)))
+        return self.source.text(self.begin, self.specified)
 
     @property
     def storage(self) -> str:
@@ -101,7 +111,25 @@ def read_declaration(source: Source, begin: int, name_begin: int, name: str) -> 
             raise Refused("its declaration contains a preprocessor directive")
     stop = _first_declarator(code, first, last, name_begin)
     declarators = tuple(_declarator(code, a, b) for a, b in _split(code, stop, last))
-    return Statement(source, begin, code[last].end, tuple(code[first:stop]), declarators, code[stop - 1].end)
+    specified = code[stop - 1].end
+    defines, body = _defined(code, first, stop)
+    text = source.text(code[defines].begin, specified) if defines >= 0 else ""
+    return Statement(source, begin, code[last].end, tuple(code[first:body]), declarators, specified, defines=text)
+
+
+def _defined(code: list[Token], first: int, stop: int) -> tuple[int, int]:
+    """Where the definition of a type with a name begins in the specifiers, -1 nowhere, and where what names it ends.
+
+    Qualifiers and storage classes behind it are of the variable: such a statement stays as it is.
+    """
+    body = next((at for at in range(first, stop) if code[at].text == b"{"), stop)
+    keyword = next((at for at in range(first, body) if code[at].text in _DEFINING), -1)
+    if body == stop or keyword < 0 or keyword + 2 != body or code[keyword + 1].kind is not Kind.NAME:
+        return -1, stop
+    behind = code[matching(code, body) + 1 : stop]
+    if any(token.text in STORAGE or token.text in _AROUND_NAME - {b"("} for token in behind):
+        return -1, stop
+    return keyword, body
 
 
 def _semicolon(code: list[Token], first: int, name: int) -> int:
@@ -187,7 +215,7 @@ def _first_declarator(code: list[Token], first: int, last: int, wanted: int) -> 
 
 
 def _is_body(code: list[Token], first: int, at: int) -> bool:
-    return any(token.text in (b"struct", b"union", b"class", b"enum") for token in code[first:at])
+    return any(token.text in _DEFINING for token in code[first:at])
 
 
 def _another_name(code: list[Token], at: int, last: int) -> bool:

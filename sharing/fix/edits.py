@@ -1,12 +1,12 @@
-"""From a finding to edits: which participant moves, by which kind of edit, and edits of several findings together.
+"""From a finding to edits: which participant moves, and by which kind of edit.
 
-Owns the link between a finding's remedies and the facts, and the rule that edits never overlap.
+Owns the link between a finding's remedies and the facts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -14,7 +14,7 @@ import msgspec
 from sharing.fix.hazards import LargerBreaks
 from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.members import align_member, separate_member_elements
-from sharing.fix.plan import Plan, Planner, overlap
+from sharing.fix.plan import Plan, Planner
 from sharing.fix.records import separate_element, separate_record, use_destructive_size
 from sharing.fix.seen import name_end
 from sharing.fix.style import FixOptions
@@ -260,26 +260,6 @@ def _element(tree: TypeTree) -> TypeTree:
     while core.kind == TypeKind.ARRAY and core.inner is not None:
         core = stripped(core.inner)
     return core
-
-
-def combine(plans: Iterable[tuple[str, Plan]]) -> tuple[tuple[SourceEdit, ...], tuple[tuple[str, str], ...]]:
-    """Edits of several plans, each edit once; and (name, reason) of plans left out because they overlap others.
-
-    Plans come in order of importance: of two that overlap, the first is kept.
-    """
-    kept: dict[str, list[tuple[SourceEdit, str]]] = {}
-    left_out: list[tuple[str, str]] = []
-    for name, plan in plans:
-        fresh = [e for e in plan.edits if not any(e == known for known, _ in kept.get(e.file, []))]
-        clash = next(((e, owner) for e in fresh for known, owner in kept.get(e.file, []) if overlap(e, known)), None)
-        if clash is not None:
-            edit, owner = clash
-            left_out.append((name, f"its edit at {edit.file}:{edit.line} overlaps that of {owner}"))
-            continue
-        for edit in fresh:
-            kept.setdefault(edit.file, []).append((edit, name))
-    edits = sorted((e for each in kept.values() for e, _ in each), key=lambda e: (e.file, e.begin, e.end))
-    return tuple(edits), tuple(left_out)
 
 
 def apply_edits(data: bytes, edits: Sequence[SourceEdit]) -> bytes:

@@ -36,12 +36,28 @@ _RECORD = "record "  # before the key of a record among users
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """An edit of the declarators ``first``..``last`` of a statement of several, which begins at ``statement``.
+
+    It ends the statement in front of it by one semicolon, where there is one, and its last ``again`` characters begin
+    another one for what is behind it.
+    """
+
+    edit: SourceEdit
+    statement: int
+    first: int
+    last: int
+    again: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Edits that hold together or not at all.  ``how`` says in words what they do; ``notes`` what to know of them.
 
     ``rounds``: the object's size becomes whole lines (else its neighbours are moved away by other means).
     ``tail``: padding behind the last member parts objects that follow each other, wherever the first starts.
     ``grows``: bytes that each object grows by, where that is not what the remedy says, which knows of no padding.
+    ``parts``: those of ``edits`` that can be joined with those of their neighbours in a declaration.
     """
 
     edits: tuple[SourceEdit, ...]
@@ -51,15 +67,17 @@ class Plan:
     rounds: bool = True
     tail: bool = False
     grows: int | None = None
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(slots=True)
 class Changes:
-    """Replacements collected for one plan."""
+    """Replacements collected for one plan, and which of them are ``parts`` of a declaration of several."""
 
     _made: list[SourceEdit] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
 
-    def replace(self, source: Source, begin: int, end: int, text: str) -> None:
+    def replace(self, source: Source, begin: int, end: int, text: str) -> SourceEdit:
         if not 0 <= begin <= end <= len(source.data):
             raise Refused(f"what is known of {source.path} does not fit the file")
         line, column = source.position(begin)
@@ -67,6 +85,7 @@ class Changes:
         edit = SourceEdit(source.path, begin, end, text, line, column, end_line, end_column, source.sha256)
         if edit not in self._made:
             self._made.append(edit)
+        return edit
 
     def insert(self, source: Source, at: int, text: str) -> None:
         self.replace(source, at, at, text)

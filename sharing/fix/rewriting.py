@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from sharing.fix.declaration import Declarator, Statement
-from sharing.fix.plan import Changes
+from sharing.fix.plan import Changes, Part
 from sharing.fix.tokens import Refused
 from sharing.model.facts import VariableFacts
 from sharing.source.declarations import stripped
@@ -41,13 +41,14 @@ def unaligned(text: str, line_size: int) -> str:
 def replace_declarator(changes: Changes, statement: Statement, declarator: Declarator, new: str) -> None:
     """Put the statement ``new`` in place of one declarator; those before and behind it keep their order."""
     source, all_of = statement.source, statement.declarators
+    newline = f"\n{source.indent(statement.begin)}"
+    defined = f"{statement.defines};{newline}" if statement.defines else ""
     if len(all_of) == 1:
-        changes.replace(source, statement.begin, statement.end, new)
+        changes.replace(source, statement.begin, statement.end, f"{defined}{new}")
         return
     at = all_of.index(declarator)
-    newline = f"\n{source.indent(statement.begin)}"
-    specifiers = source.text(statement.begin, statement.specified)
-    begin, before = (statement.begin, "") if at == 0 else (all_of[at - 1].end, f";{newline}")
+    begin, before = (statement.begin, defined) if at == 0 else (all_of[at - 1].end, f";{newline}")
     last = at == len(all_of) - 1
-    end, behind = (statement.end, "") if last else (all_of[at + 1].begin, f"{newline}{specifiers} ")
-    changes.replace(source, begin, end, f"{before}{new}{behind}")
+    end, behind = (statement.end, "") if last else (all_of[at + 1].begin, f"{newline}{statement.again} ")
+    edit = changes.replace(source, begin, end, f"{before}{new}{behind}")
+    changes.parts.append(Part(edit, statement.begin, at, at, len(behind)))

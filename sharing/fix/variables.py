@@ -137,7 +137,8 @@ def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     new = f"static union {style.record} {{ {inner}{init}; }};{_comment(source, statement.end)}"
     changes = Changes()
     replace_declarator(changes, statement, declarator, new)
-    return Plan(changes.edits(), f"put it into an anonymous union of whole {planner.line_size}-byte lines")
+    how = f"put it into an anonymous union of whole {planner.line_size}-byte lines"
+    return Plan(changes.edits(), how, parts=tuple(changes.parts))
 
 
 def _comment(source: Source, at: int) -> str:

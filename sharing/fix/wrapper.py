@@ -93,6 +93,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         f"wrap {what} in a type of whole {planner.line_size}-byte lines; uses become {written}.{VALUE}",
         breaks_abi=variable_is_seen(planner, facts, paths),
         notes=tuple(notes),
+        parts=tuple(changes.parts),
     )
 
 

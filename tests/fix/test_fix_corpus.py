@@ -12,9 +12,10 @@ from analyzer.run import run_facts
 from analyzer.stream import read_facts
 from elfscan.tools import tool_path
 from linemate.options import FactsRequest
-from sharing.fix.edits import apply_edits, combine
+from sharing.fix.edits import apply_edits
 from sharing.fix.plan import Plan, Planner, last_name
 from sharing.fix.style import FixOptions
+from sharing.fix.together import combine
 from sharing.fix.tokens import Refused
 from sharing.fix.variables import separate_variable
 from sharing.model.errors import LinemateError
@@ -75,7 +76,7 @@ def test_every_variable_gets_lines_of_its_own(
     for name in (*units, "everything.h"):
         shutil.copy(CORPUS / name, folder)
     moved: set[str] = set()
-    for _ in range(ROUNDS):  # declarators of one statement are moved one at a time
+    for _ in range(ROUNDS):  # what refers to another variable of its statement is moved after that
         program = facts(folder, units, compiler, standard)
         assert program.failed == ()
         plans, refused = everything(program, folder)
