@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points
 
@@ -26,15 +27,25 @@ def _key(function: npt.NDArray[Any], order: npt.NDArray[Any]) -> Numbers:
     return result | order.astype(np.uint64)
 
 
+def _columns_of(blocks: Table) -> tuple[Numbers, npt.NDArray[np.uint16], npt.NDArray[np.uint8], Numbers]:
+    """Numbers of blocks, the columns that are looked up by them, and the numbers of the heads of loops."""
+    key = block_of(blocks)
+    mirror, reached = np.ascontiguousarray(blocks["mirror"]), np.ascontiguousarray(blocks["reached"])
+    return key, mirror, reached, key[blocks["head"] != 0]
+
+
+# Hundreds of lookups ask of one table.
+_columns: Kept[tuple[Numbers, npt.NDArray[np.uint16], npt.NDArray[np.uint8], Numbers]] = Kept()
+
+
 class Mirrors:
     """The places of blocks in the second order of their functions."""
 
     def __init__(self, image: Image) -> None:
-        self._blocks = block_of(image.blocks)
-        self._mirror = image.blocks["mirror"]
-        self._reached = image.blocks["reached"]
+        self._blocks, self._mirror, self._reached, self._heads = _columns.of(
+            image.blocks, (), lambda: _columns_of(image.blocks)
+        )
         self._stages = image.blocks[["stages", "stage"]]
-        self._heads = self._blocks[image.blocks["head"] != 0]
 
     def of(self, function: npt.NDArray[Any], order: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
         """Of these blocks; where none is known the two orders are alike."""

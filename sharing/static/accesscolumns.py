@@ -9,6 +9,8 @@ import msgspec
 
 from sharing.basics.ways import mirrors
 from sharing.model.image import AccessKind, Image, SiteFlag
+from sharing.model.profile import Spot
+from sharing.model.ways import Point
 from sharing.static.correlate import Accesses
 
 LOAD, STORE, RMW = int(AccessKind.LOAD), int(AccessKind.STORE), int(AccessKind.RMW)
@@ -33,12 +35,13 @@ class AccessColumns(msgspec.Struct, frozen=True):
     mask: list[int]
     ip: list[int]
     order: list[int]
-    mirror: list[int]
+    spots: list[Spot]  # where they are in their functions, with their weight
     rest: list[float] | None
 
     @staticmethod
     def of(accesses: Accesses, image: Image) -> AccessColumns:
         sites = accesses.sites
+        ip, order, weight = sites["ip"].tolist(), sites["order"].tolist(), accesses.weight.tolist()
         return AccessColumns(
             target=sites["target"].tolist(),
             kind=sites["kind"].tolist(),
@@ -47,12 +50,12 @@ class AccessColumns(msgspec.Struct, frozen=True):
             depth=sites["loop_depth"].tolist(),
             stride=sites["stride"].tolist(),
             size=sites["size"].tolist(),
-            weight=accesses.weight.tolist(),
+            weight=weight,
             lock=accesses.lock.tolist(),
             cold=accesses.cold.tolist(),
             mask=accesses.mask.tolist(),
-            ip=sites["ip"].tolist(),
-            order=sites["order"].tolist(),
-            mirror=mirrors(image, sites).tolist(),
+            ip=ip,
+            order=order,
+            spots=list(map(Spot, map(Point, order, mirrors(image, sites).tolist(), ip), weight)),
             rest=accesses.rest.tolist() if accesses.rest is not None else None,
         )

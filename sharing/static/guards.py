@@ -182,7 +182,7 @@ class Guards:
             function = columns.function[at]
             known = self._on_entry(function)
             if (own := self._held_by(function)) is not None:
-                known |= own.at(Point(columns.order[at], columns.mirror[at], columns.ip[at]))
+                known |= own.at(columns.spots[at].at)
             self._under[at] = known
         return known
 
@@ -237,21 +237,26 @@ def lock_uses(
     What only calls such a function does the rest without it (``deeper``).
     """
     uses: dict[int, list[LockUse]] = defaultdict(list)
-    names: dict[int, str] = {0: ""}
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
     events = np.concatenate([calls.events, calls.unknown])
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     pair = _taken_and_released(chosen)
-    columns = (chosen[name].tolist() for name in ("address", "function", "ip", "order", "row", "deeper"))
-    takes = (chosen["effect"] == LOCK).tolist()
-    for address, function, ip, order, row, deeper, locks, mirror, one in zip(
-        *columns, takes, mirrors.tolist(), pair.tolist(), strict=True
-    ):
-        beside = one and (-1 if locks else 1)
-        if address not in names:
-            names[address] = name_of(address)
-        uses[function].append(LockUse(names[address], locks, Point(order, mirror, ip + beside), row, bool(deeper)))
+    locks = chosen["effect"] == LOCK
+    beside = np.where(pair, np.where(locks, -1, 1), 0).astype(np.uint64)  # addresses of a kernel have the top bit
+    ips = (chosen["ip"] + beside).tolist()
+    places = map(Point, chosen["order"].tolist(), mirrors.tolist(), ips)
+    names = {0: "", **{address: name_of(address) for address in distinct(chosen["address"]).tolist() if address}}
+    every = map(
+        LockUse,
+        map(names.__getitem__, chosen["address"].tolist()),
+        locks.tolist(),
+        places,
+        chosen["row"].tolist(),
+        (chosen["deeper"] != 0).tolist(),
+    )
+    for function, use in zip(chosen["function"].tolist(), every, strict=True):
+        uses[function].append(use)
     return uses
 
 

@@ -18,7 +18,6 @@ from sharing.model.arrays import distinct
 from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
-from sharing.model.ways import Point
 from sharing.static.accesscolumns import ATOMIC, BITMAP, GIVEN, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
@@ -83,7 +82,7 @@ class Profiler:
         self._owners = Owners(image, shapes)
         self._columns = AccessColumns.of(accesses, image)
         self._splitter = Splitter(self._columns, shapes, knowledge, locks.sizes)
-        in_calls = held_in_calls(locks, knowledge) if image.origins is not None else {}
+        in_calls = held_in_calls(locks, knowledge) if image.origins else {}
         self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph), in_calls)
         self._guards = Guards(
             image,
@@ -319,9 +318,7 @@ class Profiler:
         columns = self._columns
         if len(rows) > MAX_SPOTS:
             rows = sorted(rows, key=lambda at: -columns.weight[at])[:MAX_SPOTS]
-        return tuple(
-            Spot(Point(columns.order[at], columns.mirror[at], columns.ip[at]), columns.weight[at]) for at in rows
-        )
+        return tuple([columns.spots[at] for at in rows])
 
     def _operands(self, rows: list[int]) -> tuple[Range, ...]:
         """Bytes that the sites name, as far as their number is known."""
