@@ -77,20 +77,25 @@ static void count_slot(struct job *job) {
   while (!stop);
 }
 
-// One side of each pair: a quarter and a sixteenth as often for the other two.
+// One side of each pair: a quarter and a sixteenth as often for the other two, in between: threads that wait for each
+// other's lines fall into step, and each would be seen at one pair for a while if it took them one after the other.
 static void three_in(struct job *job) {
   while (!stop) {
-    for (int i = 0; i < 64; i++) often.in++;
-    for (int i = 0; i < 16; i++) seldom.in++;
-    for (int i = 0; i < 4; i++) rarely.in++;
+    for (int i = 0; i < 64; i++) {
+      often.in++;
+      if (i % 4 == 1) seldom.in++;
+      if (i % 16 == 3) rarely.in++;
+    }
   }
 }
 
 static void three_out(struct job *job) {
   while (!stop) {
-    for (int i = 0; i < 64; i++) often.out++;
-    for (int i = 0; i < 16; i++) seldom.out++;
-    for (int i = 0; i < 4; i++) rarely.out++;
+    for (int i = 0; i < 64; i++) {
+      often.out++;
+      if (i % 4 == 1) seldom.out++;
+      if (i % 16 == 3) rarely.out++;
+    }
   }
 }
 
