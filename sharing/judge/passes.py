@@ -98,6 +98,7 @@ class Profiled(msgspec.Struct, frozen=True):
             OF_TYPE if image.origins else None,
             image.arch.line_size if line_size > image.arch.line_size else 0,
             of_threads=image.of_threads,
+            of_source=image.origins is not None,
         )
 
 

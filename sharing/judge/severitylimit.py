@@ -1,6 +1,7 @@
 """How severe a finding of the code may be, by what is known of the threads that should meet.
 
-Owns which findings are limited.  By how much a pair is limited is ``sharing.rules.meeting``'s.
+Owns which findings are limited: not what the program declares of its threads, which is no estimate.  By how much a
+pair is limited is ``sharing.rules.meeting``'s.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def limited(drafts: Iterable[Draft], ctx: Context) -> list[Draft]:
 
 
 def _limited(draft: Draft, ctx: Context) -> Draft:
+    if draft.declared:
+        return draft
     if draft.verdict is Verdict.FRAGILE:
         most, why = _if_they_met(draft, ctx)
     elif draft.verdict in OF_SHARING:

@@ -65,12 +65,14 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     where both are far by estimate.  Callers of a library are not known: what they do is low at most, and only where
     both are far.  Estimates are off by a factor of ten as often as not: of what else matters only without that, or is
     sure on one side and perhaps so on the other, or once in a round in which its thread waits, counts confirm nothing.
-    Of two ends of a queue an estimate of one is one of both; of elements of one array a second doubt is none.
+    Of two ends of a queue an estimate of one is one of both; of elements of one array a second doubt is none.  What a
+    thread's own loop does to its own element the others do to theirs, whatever is busier in the program.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
     atomic = writer.role is user.role is Role.ATOMIC
-    if local and not atomic:
+    own = writer is user and any(access.own and access.stride for access in writer.writers)
+    if local and not (atomic or own):
         most: tuple[Severity, str] = (Severity.LOW, LOCAL)
     else:
         most = (Severity.MEDIUM, LOCAL if local else ESTIMATED)

@@ -146,6 +146,22 @@ def test_atomic_elements_that_only_their_threads_make_busy_are_medium(stride: in
     assert limit((one,), CONTEXT)[0] is most
 
 
+@pytest.mark.parametrize(("own", "stride", "most"), [(True, 8, Severity.MEDIUM), (False, 8, Severity.LOW)])
+def test_own_elements_that_only_their_threads_make_busy_are_medium(own: bool, stride: int, most: Severity) -> None:
+    access = Access("f", 10.0, MANY, writes=True, reads=True, atomic=False, locks=False, stride=stride, own=own)
+    one = dataclasses.replace(actor(FrequentUse(MANY, MANY, MANY, MANY)), raised=True, accesses=(access,))
+    assert limit((one,), CONTEXT)[0] is most
+    assert limit((one, dataclasses.replace(one, span=(8, 16))), CONTEXT)[0] is Severity.LOW  # two of one element
+
+
+def test_what_a_declaration_says_of_threads_is_no_estimate() -> None:
+    one = actor(FrequentUse())
+    line = LineProfile(0, 64, (one,), (), "a line")
+    guess = Draft("packed-thread-slots", Severity.HIGH, Verdict.FALSE_SHARING, line, (one,), (one,), "", (), 1.0)
+    assert [draft.severity for draft in limited([guess], CONTEXT)] == [Severity.NOTE]
+    assert limited([dataclasses.replace(guess, declared=True)], CONTEXT)[0].severity is Severity.HIGH
+
+
 def test_one_actor_is_met_by_itself_on_another_thread() -> None:
     several = actor(FrequentUse(MANY, MANY, MANY, MANY), by=MANY)
     alone = actor(SURE_ONE, by=ONE)

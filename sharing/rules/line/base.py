@@ -49,6 +49,7 @@ class Context:
     ``own_line`` is the architecture's line where one of more bytes was asked for, as for lines that are fetched in
     pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
     at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one.
+    ``of_source``: rules on declarations judge the program as well.
     """
 
     line_size: int
@@ -64,11 +65,15 @@ class Context:
     own_line: int = 0
     at_one_time: Callable[[Actor, Actor], bool] | None = None
     of_threads: frozenset[str] = frozenset()
+    of_source: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A finding before it is worded for a report: ``actors`` are in order of blame, ``separate`` need an edit."""
+    """A finding before it is worded for a report: ``actors`` are in order of blame, ``separate`` need an edit.
+
+    ``declared``: the program's own declaration says that several threads use what the actor is an element of.
+    """
 
     rule: str
     severity: Severity
@@ -80,6 +85,7 @@ class Draft:
     evidence: tuple[str, ...]
     score: float
     counted: tuple[str, ...] = ()  # what exact counts say for it; then they are how it is known
+    declared: bool = False
 
 
 Check = Callable[[LineProfile, Context], Iterator[Draft]]
@@ -181,6 +187,31 @@ def by_several(accesses: Iterable[Access], ctx: Context) -> bool:
     for access in accesses:
         mask |= access.mask if access.weight > 0 and not access.cold else 0
     return ctx.concurrent(mask, mask)
+
+
+def aligned_as_a_whole(actor: Actor, ctx: Context) -> bool:
+    """Is it of an array of smaller elements that is declared with the alignment of a line?
+
+    Of numbers one alone says little, which are aligned for vectors as well; where threads change elements it says that
+    they were meant to be apart.  Of source a rule on declarations says so.
+    """
+    if ctx.of_source or ctx.confidence is not Confidence.STATIC or not actor.sized:
+        return False
+    stride = actor.stride or max((a.stride for a in actor.writers), default=0)
+    begin, end = actor.owner_span
+    count = actor.count if actor.count > 1 else (end - begin) // max(stride, 1)
+    whole = count >= numbers.MIN_SLOTS and begin <= actor.span[0] < begin + stride and count * stride == end - begin
+    words = stride >= numbers.NUMBER_BYTES or any(a.atomic for a in actor.writers)
+    return actor.alignment >= ctx.line_size > stride and whole and words
+
+
+def grade_declared(actor: Actor) -> Severity:
+    """How severe it is that threads change elements of such an array: the rule on declarations says the same."""
+    return Severity.MEDIUM.raised() if actor.heat is Heat.HOT else Severity.MEDIUM
+
+
+def aligned_text(actor: Actor) -> str:
+    return f"{actor.owner} is aligned to {actor.alignment} bytes as a whole: its elements are meant to be apart"
 
 
 def races(actor: Actor, ctx: Context) -> bool:

@@ -34,6 +34,9 @@ thread-local storage that each thread sets once to an element makes that element
 Of a stripped binary nothing says how large an array is. Where more than 16 KiB behind its first element are named by no
 code, it is a table, as larger arrays with a size are.
 
+An array whose declaration asks for the alignment of a line, and whose elements are smaller, is meant to keep threads
+apart: such a finding of a binary with debug information is as severe as `array-aligned-not-element` is of source.
+
 An array in which code of a binary changes a bit that it chooses by number (`bts`, `word |= 1 << n`) is a set of bits:
 its words are no thread's, unless the index is.
 """
@@ -48,7 +51,18 @@ from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
-from sharing.rules.line.base import Context, Draft, LineRule, by_several, by_threads, heat_evidence, who
+from sharing.rules.line.base import (
+    Context,
+    Draft,
+    LineRule,
+    aligned_as_a_whole,
+    aligned_text,
+    by_several,
+    by_threads,
+    grade_declared,
+    heat_evidence,
+    who,
+)
 from sharing.static.correlate import warm_element
 
 
@@ -76,10 +90,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         array = _array_of(actor, line)
         if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):
             continue
+        declared = aligned_as_a_whole(actor, ctx) and (array.own or _is_updated(actor, array.writers))
         each = "the one of its own thread number" if array.own else "one at an index that it computes, perhaps its own"
         yield Draft(
             rule=RULE.id,
-            severity=_grade(actor, array, ctx),
+            severity=grade_declared(actor) if declared else _grade(actor, array, ctx),
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(actor,),
@@ -89,8 +104,13 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 f"{who(array.writers)}, and each updates {each}: threads that update neighbouring elements take the "
                 f"line from each other"
             ),
-            evidence=(heat_evidence(actor), f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}"),
+            evidence=(
+                heat_evidence(actor),
+                f"threads: {', '.join(ctx.root_names(actor.mask(writers=True))[:4])}",
+                *((aligned_text(actor),) if declared else ()),
+            ),
             score=actor.write_weight,
+            declared=declared,
         )
 
 
@@ -138,8 +158,7 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     """By how sure it is that threads update elements of their own, and that they do so often."""
     writers, own = array.writers, array.own
     hinted = own or names_slots(actor.owner)
-    reading = {a.function for a in actor.readers if a.stride}
-    updates = any(a.atomic or a.function in reading for a in writers)
+    updates = _is_updated(actor, writers)
     in_loop = any(a.loop_depth for a in writers)
     by_entry = _entry_writes(actor, writers, ctx)
     severity = Severity.HIGH if actor.write_heat is Heat.HOT and in_loop and updates else Severity.MEDIUM
@@ -160,6 +179,12 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
     if not own and not by_threads(actor, ctx):
         severity = severity.lowered(numbers.TO_NOTE)
     return severity
+
+
+def _is_updated(actor: Actor, writers: tuple[Access, ...]) -> bool:
+    """Does what writes elements go on from what is there?"""
+    reading = {a.function for a in actor.readers if a.stride}
+    return any(a.atomic or a.function in reading for a in writers)
 
 
 def _are_lines(actor: Actor, array: _Array, ctx: Context) -> bool:

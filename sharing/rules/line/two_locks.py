@@ -30,11 +30,14 @@ from sharing.rules.line.base import (
     Context,
     Draft,
     LineRule,
+    aligned_as_a_whole,
+    aligned_text,
     can_collide,
     describe,
     elements_apart,
     evidence_of,
     grade,
+    grade_declared,
     heat_evidence,
     in_common,
     meets,
@@ -110,9 +113,11 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         waits = lock.kind in COMPANIONS
         count = f"{lock.kind if waits else 'lock'}s of {stride} bytes"
         count = f"{(end - start) // stride} {count}" if lock.sized else count
+        declared = aligned_as_a_whole(lock, ctx) and not waits
+        severity = grade(lock.write_heat, lock.write_heat).lowered(numbers.TO_NOTE if waits else numbers.LESS)
         yield Draft(
             rule=RULE.id,
-            severity=grade(lock.write_heat, lock.write_heat).lowered(numbers.TO_NOTE if waits else numbers.LESS),
+            severity=grade_declared(lock) if declared else severity,
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(lock,),
@@ -123,8 +128,13 @@ def _arrays(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                 f"{-(-line.size // stride)} of them, so threads that {'use' if waits else 'take'} different ones "
                 f"still take the line from each other"
             ),
-            evidence=(heat_evidence(lock), f"threads: {roots_text(lock, lock, ctx)}"),
+            evidence=(
+                heat_evidence(lock),
+                f"threads: {roots_text(lock, lock, ctx)}",
+                *((aligned_text(lock),) if declared else ()),
+            ),
             score=lock.write_weight,
+            declared=declared,
         )
 
 
