@@ -166,7 +166,7 @@ def _handed_elements(program: Program, arguments: tuple[_Argument, ...]) -> set[
     found = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
     for one in arguments:
         callee = program.function(one.within.unit, one.callee) if one.kind == Passed.PARAMETER else None
-        for base, number, record in _used_by(program, callee) if callee is not None else ():
+        for base, number, record in used_by(program, callee) if callee is not None else ():
             if (base, number) == (Base.PARAMETER, one.number) and record.facts.size == one.stride:
                 found.add(record.facts.key)
     return found
@@ -198,7 +198,7 @@ def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_A
             handed = [r for r in _handed(program, unit, one.kind, one.value) if r.facts.size == one.stride]
         elif one.number == start.entry_argument and one.kind == Passed.FUNCTION and (start.many or one.loops):
             entry = program.function(unit, program.symbol(unit, one.value))
-            taken = _used_by(program, entry) if entry is not None else ()
+            taken = used_by(program, entry) if entry is not None else ()
             wanted = (Base.PARAMETER, start.data_parameter)
             handed = [r for base, number, r in taken if (base, number) == wanted and r.facts.key in in_arrays]
         for record in handed:
@@ -239,7 +239,7 @@ def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:
             entry = program.function(defined.unit, name)
             if entry is None:
                 continue
-            for base, _, record in _used_by(program, entry):
+            for base, _, record in used_by(program, entry):
                 key = record.facts.key
                 # FrequentUse: what is written once of each costs one line once.
                 uses = tuple(u for u in ctx.uses.of_record(key) if u.function == entry.facts.name and u.loop_depth)
@@ -351,7 +351,7 @@ def _passed_elements(program: Program, arguments: tuple[_Argument, ...], *kinds:
     }
 
 
-def _used_by(program: Program, user: Defined[FunctionFacts]) -> Iterator[tuple[int, int, Defined[RecordFacts]]]:
+def used_by(program: Program, user: Defined[FunctionFacts]) -> Iterator[tuple[int, int, Defined[RecordFacts]]]:
     """Records that a function accesses or hands on: what each is relative to (``Base``), and the parameter's number."""
     flat, width = user.facts.accesses, len(ACCESS_COLUMNS)
     rows = {tuple(flat[at : at + 3]) for at in range(0, len(flat) - width + 1, width)}

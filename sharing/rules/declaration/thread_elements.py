@@ -4,14 +4,15 @@ What it does: finds an array of records that threads use apart from each other, 
 that begins where an allocator or a linker puts it, and of which the end of one element and the beginning of the next
 are both busy, beyond what makes and ends objects of the type.  An element is a thread's own where its index is the
 number of the running thread, where its address is handed to a thread as it starts, where a function that runs on
-several threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of a
-thread's loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and
+several threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of
+a thread's loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and
 several threads change what they got without a lock.  So is what a pointer to an element at the thread's number leads
-to, where it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by functions
-of their class or of a member's, are locked apart in order to be used apart; so are those with a word that is changed
-with the memory order of taking a lock and again with that of giving it back.  And it finds records below a line that
-one function allocates one after the other, of which each thread changes the one that the pointer at its number leads
-to.  Nothing is said where all threads are known and no two of them run at once.
+to, where it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by
+functions of their class or of a member's, are locked apart in order to be used apart; so are those with a word that
+is changed with the memory order of taking a lock and again with that of giving it back.  And it finds records below a
+line that one function allocates one after the other, of which each thread changes the one that the pointer at its
+number leads to, or the one that it is started with, where nothing else is allocated between them.  Nothing is said
+where all threads are known and no two of them run at once.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
 element ends and the next one begins.  Larger elements only make it rarer, and it comes and goes with each member.
@@ -53,6 +54,7 @@ from sharing.rules.declaration.base import (
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, array_places, own_elements
+from sharing.rules.declaration.started_objects import started_objects
 from sharing.source.alignment import alignment
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
@@ -78,9 +80,14 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             seen.add(key)
             draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
             yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins) if begins.linked else draft
-    for found, api, maker in _side_by_side(program, ctx):
-        if found.record.facts.key not in seen and not _one_at_a_time(program, found, ctx):
-            yield _draft_of_small(program, ctx, found, api, maker)
+    for small, leads in (
+        (_side_by_side, "the pointer at its number leads to"),
+        (started_objects, "it is started with"),
+    ):
+        for found, api, maker in small(program, ctx):
+            if found.record.facts.key not in seen and not _one_at_a_time(program, found, ctx):
+                seen.add(found.record.facts.key)
+                yield _draft_of_small(program, ctx, found, api, maker, leads)
 
 
 def _one_at_a_time(program: Program, found: Elements, ctx: SourceContext) -> bool:
@@ -261,7 +268,10 @@ def _runs_often(program: Program, name: str, ctx: SourceContext) -> bool:
     )
 
 
-def _draft_of_small(program: Program, ctx: SourceContext, found: Elements, api: str, maker: str) -> SourceDraft:
+def _draft_of_small(
+    program: Program, ctx: SourceContext, found: Elements, api: str, maker: str, leads: str
+) -> SourceDraft:
+    """``leads`` says which object is a thread's own."""
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     written = tuple(use for use in found.uses if use.writes)
@@ -283,7 +293,7 @@ def _draft_of_small(program: Program, ctx: SourceContext, found: Elements, api: 
         participants=(mine,),
         message=(
             f"{found.name} has {facts.size} bytes, of which {maker} allocates one after the other, and each thread "
-            f"changes the one that the pointer at its number leads to, by {users(written)}: allocators put objects of "
+            f"changes the one that {leads}, by {users(written)}: allocators put objects of "
             f"one size side by side, so that neighbours share a line: align the type{advice}"
         ),
         evidence=(f"{facts.size} bytes each, {each} in whole lines",),
