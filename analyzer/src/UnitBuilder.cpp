@@ -195,6 +195,12 @@ int64_t UnitBuilder::slot(const CXXMethodDecl &First) {
   return slotOf("virtual " + linkageName(First));
 }
 
+int64_t UnitBuilder::slot(const ValueDecl &Place) {
+  if (const auto *Field = dyn_cast<FieldDecl>(&Place))
+    return slot(*Field);
+  return slotOf("variable " + identity(Place).str());
+}
+
 void UnitBuilder::keeps(int64_t Slot, int64_t Function, int64_t Argument) {
   if (KeptOnce.insert({Slot, Function, Argument}).second)
     Kept.insert(Kept.end(), {Slot, Function, Argument});

@@ -71,6 +71,8 @@ public:
   /// by the virtual function that others override.
   int64_t slot(const clang::FieldDecl &Field);
   int64_t slot(const clang::CXXMethodDecl &First);
+  /// Of a member, or of a static variable.
+  int64_t slot(const clang::ValueDecl &Place);
 
   /// A function is kept there, or (\p Argument) what is handed to it as that
   /// argument; -1 for what is not known.

@@ -132,6 +132,7 @@ class Passed(IntEnum):
     )
     MEMBER = 8  # the address of a member of what a parameter of the caller leads to; as of RECORD, beside PARAMETER
     NEW = 9  # beside another row of the argument: it leads to an object that the caller makes or ends (AccessFlag.NEW)
+    SLOT = 10  # a pointer to a function from UnitFacts.slots[value]
 
 
 THROUGH_SLOT = -2  # a callee from here down is a place where a pointer to a function is kept, the first one here
@@ -388,9 +389,9 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
 
     ``errors`` are diagnostics that make it partial, as "file:line:column: text".  ``hash`` names its content.
     ``includes`` are all files read, by index, the unit itself first.  ``derived`` are records, by index, to which
-    pointers to their first member are cast: C's way to derive one from another.  ``slots`` are places where pointers to
-    functions are, equal in all units: "member RECORD.NAME", or "virtual SYMBOL" of the function that others override.
-    ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
+    pointers to their first member are cast: C's way to derive one from another.  ``slots`` are places where pointers
+    to functions are, equal in all units: "member RECORD.NAME", "variable IDENTITY", or "virtual SYMBOL" of the function
+    that others override.  ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
     """
 
     path: str

@@ -107,7 +107,9 @@ class ArgKind(IntEnum):
     ADDRESS = 1  # a static address (data or code): ``value``
     PARAM = 2  # the caller's own argument ``source`` plus ``value`` bytes
     CONSTANT = 3  # a small integer: ``value``
-    LOADED = 4  # of calls that start threads: a word that was loaded ``value`` bytes behind some pointer
+    # Of calls that start threads: a word that was loaded ``value`` bytes behind some pointer.  In source of all calls:
+    # a pointer to a function from that place.
+    LOADED = 4
 
 
 # One access of one instruction to static storage.

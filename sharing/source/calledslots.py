@@ -1,8 +1,8 @@
 """Calls through pointers in source: the places that they load from, and the functions that units keep there.
 
 Owns the numbers of these places.  A member that is a pointer to functions is one place, whichever object has it; so is
-a virtual function with all that override it.  Source knows which by type, so that two places never are one.  A member
-that is also given what is not seen tells nothing of whom it calls.
+a static variable with all its elements, and a virtual function with all that override it.  Source knows which by type
+or name, so that two places never are one.  What is also given what is not seen tells nothing of whom it calls.
 """
 
 from __future__ import annotations
@@ -41,8 +41,12 @@ class CalledSlots:
 
     def of(self, unit: Ints, callee: Ints) -> Ints:
         """The place that each call loads its target from."""
-        at = self._start[unit] + THROUGH_SLOT - callee
-        good = (callee <= THROUGH_SLOT) & (at < self._start[unit + 1])
+        return self.number(unit, THROUGH_SLOT - callee)
+
+    def number(self, unit: Ints, slot: Ints) -> Ints:
+        """The place that one of ``UnitFacts.slots`` is, of the unit beside it."""
+        at = self._start[unit] + slot
+        good = (slot >= 0) & (at < self._start[unit + 1])
         found: Ints = np.where(good, self._flat[np.where(good, at, 0)], 0)
         return found
 

@@ -132,6 +132,7 @@ def _function(function: FunctionFacts, unit: UnitFacts) -> None:
         "symbols": len(unit.symbols),
         "records": len(unit.records),
         "files": len(unit.files),
+        "slots": len(unit.slots),
         "locks": len(function.locks),
         "locksets": len(function.locksets),
         "calls": len(function.calls) // len(CALL_COLUMNS),
@@ -208,6 +209,7 @@ def _passed(function: FunctionFacts, sizes: dict[str, int]) -> None:
         Passed.OWN: sizes["records"],
         Passed.MEMBER: sizes["records"],
         Passed.PARAMETER: MOST_PARAMETERS,
+        Passed.SLOT: sizes["slots"],
     }
     kinds, values = (
         function.args[ARG_COLUMNS.index("kind") :: width],

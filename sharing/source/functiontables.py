@@ -398,7 +398,7 @@ def _calls(
     out["function"], out["arg"] = args.function[keep], args["arg"][keep]
     out["loop_depth"] = table["loop_depth"][row[keep]]
     out["value"] = value[keep]
-    same = {Passed.PARAMETER: ArgKind.PARAM, Passed.CONSTANT: ArgKind.CONSTANT}
+    same = {Passed.PARAMETER: ArgKind.PARAM, Passed.CONSTANT: ArgKind.CONSTANT, Passed.SLOT: ArgKind.LOADED}
     mapped = np.array([0, *(same.get(passed, ArgKind.ADDRESS) for passed in Passed)], np.uint8)
     out["kind"] = mapped[kind[keep]]
     stride = np.clip(args["stride"][keep], 0, MAX_ARG_STRIDE)
@@ -410,6 +410,7 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
     """What each argument is (an address, a number, an offset in a parameter), and whether that is known."""
     owner, kind, which = lookup.units(args), args["kind"], args["value"]
     variable, record = lookup.variables.find(owner, which), lookup.records.find(owner, which)
+    slot = lookup.slots.number(owner, np.where(kind == Passed.SLOT, which, -1))
     value = np.select(
         [kind == passed for passed in Passed],
         [
@@ -418,16 +419,15 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             which,
             lookup.functions.find(owner, which).astype(np.int64),
             record.astype(np.int64) + args["offset"],
-            0,
-            0,
+            *(0, 0),
             record.astype(np.int64) + args["offset"],
-            0,
+            *(0, slot),
         ],
         0,
     )
     known = np.select(
-        [kind == Passed.VARIABLE, np.isin(kind, (Passed.RECORD, Passed.MEMBER))],
-        [variable != 0, record != 0],
+        [kind == Passed.VARIABLE, np.isin(kind, (Passed.RECORD, Passed.MEMBER)), kind == Passed.SLOT],
+        [variable != 0, record != 0, slot > 0],
         np.isin(kind, (Passed.PARAMETER, Passed.CONSTANT, Passed.FUNCTION)),
     )
     return value, known

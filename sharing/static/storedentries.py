@@ -1,9 +1,10 @@
 """Thread entries that the call which starts a thread loads: from a static variable, or from a member of a record.
 
 Owns the way back to what is kept there: the first contents of the variable and all that code stores in it, or what
-code stores as far behind some pointer.  Whose record it is, is not known: a function that is kept anywhere else is no
-entry, and where calls load their targets from as far behind pointers too, and tables do not explain them, nothing is
-said.  What a function chooses among several, and tables that it reads at an index, are ``hiddenentries``'.
+code stores as far behind some pointer.  Source knows by type which member it is.  Elsewhere whose record it is, is not
+known: a function that is kept anywhere else is no entry, and where calls load their targets from as far behind pointers
+too, and tables do not explain them, nothing is said.  What a function chooses among several, and tables that it reads
+at an index, are ``hiddenentries``'.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _kept_at(image: Image, kept: KeptFunctions, slots: set[int]) -> dict[int, se
     places = kept.only_places()
     found: dict[int, set[int]] = {}
     for slot in slots:
-        if kind_of(slot) == SlotKind.STATIC:
+        if kind_of(slot) == SlotKind.STATIC or image.origins:  # source knows members by type
             found[slot] = every.get(slot, set())
         elif slot not in called or every.get(slot, set()) - by_code.get(slot, set()):
             found[slot] = {row for row in by_code.get(slot, ()) if places.get(row) == {place_of(slot)}}

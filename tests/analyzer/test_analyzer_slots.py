@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from sharing.model.facts import CALL_COLUMNS, KEPT_COLUMNS, THROUGH_SLOT, FunctionFacts, UnitFacts
+from sharing.model.facts import ARG_COLUMNS, CALL_COLUMNS, KEPT_COLUMNS, THROUGH_SLOT, FunctionFacts, Passed, UnitFacts
 from tests.analyzer.units import facts
 
 
@@ -20,10 +20,22 @@ def _called(unit: UnitFacts, function: str) -> list[str]:
     return [unit.slots[THROUGH_SLOT - one] if one <= THROUGH_SLOT else "" for one in callees]
 
 
+def _handed(unit: UnitFacts, function: str) -> list[tuple[int, str]]:
+    """(argument, place) of what the calls of a function are handed that is loaded from a place."""
+    (found,) = (raw for identity, raw in unit.functions if identity == function)
+    args, width = msgspec.json.decode(found, type=FunctionFacts).args, len(ARG_COLUMNS)
+    rows = [args[at : at + width] for at in range(0, len(args), width)]
+    return [(row[1], unit.slots[row[3]].partition("@")[0]) for row in rows if row[2] == Passed.SLOT]
+
+
 def _kept(unit: UnitFacts) -> set[tuple[str, str, int]]:
     rows = [unit.kept[at : at + len(KEPT_COLUMNS)] for at in range(0, len(unit.kept), len(KEPT_COLUMNS))]
     return {
-        (unit.slots[slot], unit.symbols[function].partition("@")[0] if function >= 0 else "", argument)
+        (
+            unit.slots[slot].partition("@")[0],
+            unit.symbols[function].partition("@")[0] if function >= 0 else "",
+            argument,
+        )
         for slot, function, argument in rows
     }
 
@@ -63,3 +75,37 @@ def test_virtual_functions_by_the_first_that_they_override(tmp_path: Path) -> No
     run, size = "virtual _ZN4task3runEv", "virtual _ZN4task4sizeEv"
     assert _called(unit, "_Z3allP4taskP4copyP4deep") == [run, run, "", size, ""]
     assert _kept(unit) == {(run, "_ZN4copy3runEv", -1), (run, "_ZN4deep3runEv", -1), (size, "_ZN4task4sizeEv", -1)}
+
+
+def test_static_variables_that_are_pointers_to_functions(tmp_path: Path) -> None:
+    text = (
+        "typedef void (*work)(int);\nvoid start(int, work);\nvoid fill(work *);\n"
+        "struct job { work run; };\n"
+        "static void first(int n) { (void)n; }\nstatic void second(int n) { (void)n; }\n"
+        "static work one; work table[2][2] = {{first}}; static work out, all[3]; extern work others;\n"
+        "void keep(struct job *j, work given) { j->run = given; }\n"
+        "void set(int n, work given) { one = n ? first : second; table[n][1] = given; one = 0; all[n] = second; }\n"
+        "void more(work **way) { static work own = first; own = *way[1]; fill(&out); fill(all); others = second; }\n"
+        "void call(struct job *j) { work next = one; next(1); table[0][j->run != 0](2); out(3); all[1](4); }\n"
+        "void hand(struct job *j) { start(1, j->run); start(2, one); start(4, first);\n"
+        "  work t = table[1][0]; start(3, t); }\n"
+    )
+    unit = facts(tmp_path, text)
+    one, table, out, every, own, others = (
+        f"variable {name}" for name in ("one", "table", "out", "all", "more.own", "others")
+    )
+    run = "member job.run"
+    assert _handed(unit, "hand") == [(1, run), (1, one), (1, table)]
+    assert _kept(unit) == {
+        (one, "first", -1),
+        (one, "second", -1),
+        (table, "first", -1),
+        (table, "set", 1),
+        (every, "second", -1),
+        (every, "", -1),
+        (out, "", -1),
+        (own, "first", -1),
+        (own, "", -1),
+        (others, "second", -1),
+        (run, "keep", 1),
+    }

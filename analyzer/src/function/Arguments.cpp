@@ -28,7 +28,8 @@ enum ArgKind : uint8_t {
   GivenNumber = 6,
   OwnRecord = 7,
   InMember = 8,
-  NewObject = 9
+  NewObject = 9,
+  LoadedFrom = 10
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -147,6 +148,11 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
                         Unit.symbol(*Possible), int64_t(0), int64_t(0)});
     if (!Choice.empty())
       return;
+    if (const ValueDecl *Place = loadedFrom(Value)) {
+      append(Out.Args, {int64_t(Row), Number, int64_t(LoadedFrom),
+                        Unit.slot(*Place), int64_t(0), int64_t(0)});
+      return;
+    }
   }
   if (Value->getType()->isAnyPointerType() || Value->isGLValue()) {
     Location P = Value->getType()->isAnyPointerType() && !Value->isGLValue()

@@ -132,7 +132,7 @@ private:
   void destroyed(const clang::CXXDestructorDecl *D, const void *Object,
                  clang::SourceLocation Where);
   void cleanup(const clang::FunctionDecl &F, const clang::VarDecl &V);
-  const clang::FieldDecl *loadedFrom(const clang::Expr *Callee) const;
+  const clang::ValueDecl *loadedFrom(const clang::Expr *Function) const;
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
   uint32_t callRow(int64_t Callee, clang::SourceLocation Where);

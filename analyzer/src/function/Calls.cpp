@@ -65,13 +65,15 @@ uint32_t Body::callRow(int64_t Callee, SourceLocation Where) {
   return Number;
 }
 
-/// The member that a pointer to a function was loaded from, or null: as it
-/// stands, or by way of a local that is nothing else.
-const FieldDecl *Body::loadedFrom(const Expr *Callee) const {
-  const Expr *E = Callee->IgnoreParenCasts();
+/// The member or static variable that a pointer to a function was loaded from,
+/// or null: as it stands, or by way of a local that is nothing else.
+const ValueDecl *Body::loadedFrom(const Expr *Function) const {
+  const Expr *E = Function->IgnoreParenCasts();
   if (const auto *U = dyn_cast<UnaryOperator>(E);
       U && U->getOpcode() == UO_Deref)
     E = U->getSubExpr()->IgnoreParenCasts();
+  if (const VarDecl *V = functionVariable(E))
+    return V;
   if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
     const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
     auto Found = V ? Seen.Locals.find(V) : Seen.Locals.end();
@@ -79,6 +81,8 @@ const FieldDecl *Body::loadedFrom(const Expr *Callee) const {
         Found->second.escapes() || Found->second.Values.size() != 1)
       return nullptr;
     E = Found->second.Values.front()->IgnoreParenCasts();
+    if (const VarDecl *Kept = functionVariable(E))
+      return Kept;
   }
   const auto *M = dyn_cast<MemberExpr>(E);
   const auto *Field = M ? dyn_cast<FieldDecl>(M->getMemberDecl()) : nullptr;
@@ -114,8 +118,9 @@ void Body::call(const CallExpr &C) {
     return atomic(*Use, C);
   if (!F) {
     uint32_t Row = callRow(nullptr, true, Where);
-    if (const FieldDecl *Field = loadedFrom(C.getCallee()))
-      Out.Calls[Row * CallColumns] = -2 - Unit.slot(*Field);
+    if (const auto *Place =
+            dyn_cast_or_null<FieldDecl>(loadedFrom(C.getCallee())))
+      Out.Calls[Row * CallColumns] = -2 - Unit.slot(*Place);
     for (unsigned I = 0; I < C.getNumArgs(); ++I)
       argument(Row, I, C.getArg(I));
     return;

@@ -96,12 +96,12 @@ private:
   llvm::DenseMap<const FunctionDecl *, size_t> EntryOf;
   std::vector<FunctionFacts> Facts;
   /// As of Scan::Functions, in the order in which they were found.
-  std::vector<std::pair<const FieldDecl *, const Expr *>> KeptMembers;
+  std::vector<std::pair<const ValueDecl *, const Expr *>> KeptFunctions;
 
   void scan(Bodies &Found);
   void keep(const Scan &Seen);
   void keepVirtual(const CXXMethodDecl &M, int64_t Function);
-  void keepMember(const FieldDecl &Field, const Expr &Value);
+  void keepAt(const ValueDecl &Place, const Expr *Value);
   void readBottomUp(size_t Root);
   void read(Entry &E);
   void readRegions(const Scan &Seen, const FunctionDecl &Parent,
@@ -119,12 +119,17 @@ void Collector::place(FunctionFacts &Out, SourceLocation Where) {
   Out.Column = P.Column;
 }
 
-/// Functions that members are given anywhere may be what others find there.
+/// Functions that members are given anywhere may be what others find there.  So
+/// of variables, but that what has their address may set them.
 void Collector::keep(const Scan &Seen) {
-  for (const auto &[Field, Value] : Seen.Functions) {
-    Known.members()[Field].push_back(Value);
-    KeptMembers.emplace_back(Field, Value);
+  for (const auto &[Place, Value] : Seen.Functions) {
+    if (const auto *Field = dyn_cast<FieldDecl>(Place))
+      Known.members()[Field].push_back(Value);
+    KeptFunctions.emplace_back(Place, Value);
   }
+  for (const auto &[Variable, Times] : Seen.HandedOut)
+    if (Times)
+      KeptFunctions.emplace_back(Variable, nullptr);
 }
 
 /// Whoever calls what it overrides may call it.
@@ -135,23 +140,30 @@ void Collector::keepVirtual(const CXXMethodDecl &M, int64_t Function) {
     keepVirtual(*Base, Function);
 }
 
-/// What a member is given: a function, what a function is handed as an
-/// argument, or what is not seen, unless that is another object's same member.
-void Collector::keepMember(const FieldDecl &Field, const Expr &Value) {
-  const Expr *E = Value.IgnoreParenCasts();
+/// What a member or variable is given: a function, what a function is handed as
+/// an argument, or what is not seen, unless that is another object's same
+/// member, or another element.
+void Collector::keepAt(const ValueDecl &Place, const Expr *Value) {
+  int64_t Slot = Unit.slot(Place);
+  if (!Value)
+    return Unit.keeps(Slot, -1);
+  const Expr *E = Value->IgnoreParenCasts();
   if (const auto *U = dyn_cast<UnaryOperator>(E);
       U && (U->getOpcode() == UO_AddrOf || U->getOpcode() == UO_Plus))
     E = U->getSubExpr()->IgnoreParenCasts();
   if (const auto *Full = dyn_cast<FullExpr>(E))
     E = Full->getSubExpr()->IgnoreParenCasts();
   if (isa<ImplicitValueInitExpr>(E) ||
-      Value.isNullPointerConstant(Unit.context(),
-                                  Expr::NPC_ValueDependentIsNotNull))
+      Value->isNullPointerConstant(Unit.context(),
+                                   Expr::NPC_ValueDependentIsNotNull))
     return;
+  if (const auto *Either = dyn_cast<AbstractConditionalOperator>(E)) {
+    keepAt(Place, Either->getTrueExpr());
+    return keepAt(Place, Either->getFalseExpr());
+  }
   const auto *M = dyn_cast<MemberExpr>(E);
-  if (M && M->getMemberDecl() == &Field)
+  if ((M && M->getMemberDecl() == &Place) || functionVariable(E) == &Place)
     return;
-  int64_t Slot = Unit.slot(Field);
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   const auto *Convert = dyn_cast<CXXMemberCallExpr>(E);
   const CXXMethodDecl *To = Convert ? Convert->getMethodDecl() : nullptr;
@@ -329,8 +341,8 @@ std::vector<FunctionFacts> Collector::run(const TranslationUnitDecl &Root) {
       Found.add(Lambda);
   }
   scan(Found);
-  for (const auto &[Field, Value] : KeptMembers)
-    keepMember(*Field, *Value);
+  for (const auto &[Place, Value] : KeptFunctions)
+    keepAt(*Place, Value);
   for (size_t I = 0; I < Entries.size(); ++I)
     readBottomUp(I);
   for (const VarDecl *V : Found.Initialised)

@@ -22,6 +22,13 @@ const VarDecl *localOf(const Expr *E) {
   return V && !V->hasGlobalStorage() ? V : nullptr;
 }
 
+/// Is it a pointer to a function, or an array of such?
+bool holdsFunctions(QualType T) {
+  while (const auto *A = T->getAsArrayTypeUnsafe())
+    T = A->getElementType();
+  return T->isFunctionPointerType();
+}
+
 /// A pointer to a method is followed like one to a function.
 bool isPointer(QualType T) {
   return T->isAnyPointerType() || T->isMemberPointerType();
@@ -85,6 +92,19 @@ bool looksOnly(const CallExpr &Call) {
 }
 
 } // namespace
+
+const VarDecl *functionVariable(const Expr *E) {
+  E = E->IgnoreParens();
+  while (const auto *Element = dyn_cast<ArraySubscriptExpr>(E)) {
+    E = Element->getBase()->IgnoreParenImpCasts();
+    if (!E->getType()->isArrayType())
+      return nullptr;
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->hasGlobalStorage() && holdsFunctions(V->getType()) ? V
+                                                                    : nullptr;
+}
 
 const CapturedStmt *parallelBody(const OMPExecutableDirective &D) {
   OpenMPDirectiveKind Kind = D.getDirectiveKind();
@@ -167,6 +187,8 @@ void Scan::declare(const VarDecl &V) {
     Locals[&V].Values.push_back(Init);
   if (Init)
     Made[Init->IgnoreImplicit()] = &V;
+  if (Init && V.hasGlobalStorage() && holdsFunctions(V.getType()))
+    keeps(V, *Init);
   if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType() &&
       isa<CallExpr>(Init->IgnoreParenImpCasts()))
     Results[&V].push_back(Init);
@@ -206,6 +228,10 @@ void Scan::assign(const BinaryOperator &B) {
     value(B.getLHS(), B.getRHS());
     if (const auto *M = dyn_cast<MemberExpr>(B.getLHS()->IgnoreParens()))
       keeps(dyn_cast<FieldDecl>(M->getMemberDecl()), B.getRHS());
+    if (const VarDecl *V = functionVariable(B.getLHS())) {
+      --HandedOut[V];
+      Functions.emplace_back(V, B.getRHS());
+    }
   } else if (B.isCompoundAssignmentOp())
     harmless(B.getLHS(), /*Steps=*/true);
 }
@@ -239,6 +265,18 @@ void Scan::givenUp(const Expr *Object) {
 void Scan::keeps(const FieldDecl *Field, const Expr *Value) {
   if (Field && Value && Field->getType()->isFunctionPointerType())
     Functions.emplace_back(Field, Value);
+}
+
+/// What a variable, or its elements, are at first.
+void Scan::keeps(const VarDecl &V, const Expr &Initial) {
+  llvm::SmallVector<const Expr *, 8> Values{&Initial};
+  while (!Values.empty()) {
+    const Expr *E = Values.pop_back_val();
+    if (const auto *List = dyn_cast<InitListExpr>(E))
+      Values.append(List->inits().begin(), List->inits().end());
+    else if (E->getType()->isFunctionPointerType())
+      Functions.emplace_back(&V, E);
+  }
 }
 
 void Scan::keeps(const InitListExpr &List) {
@@ -302,12 +340,18 @@ void Scan::see(const Item &I) {
       harmless(cast<UnaryOperator>(S)->getSubExpr(), /*Steps=*/true);
     break;
   case Stmt::ImplicitCastExprClass:
-    if (cast<CastExpr>(S)->getCastKind() == CK_LValueToRValue)
-      harmless(cast<CastExpr>(S)->getSubExpr(), /*Steps=*/false);
+    if (const Expr *E = cast<CastExpr>(S)->getSubExpr();
+        cast<CastExpr>(S)->getCastKind() == CK_LValueToRValue) {
+      harmless(E, /*Steps=*/false);
+      if (const VarDecl *V = functionVariable(E))
+        --HandedOut[V];
+    }
     break;
   case Stmt::DeclRefExprClass:
     if (const VarDecl *V = localOf(cast<Expr>(S)); V && isPointer(V->getType()))
       ++Locals[V].Uses;
+    if (const VarDecl *V = functionVariable(cast<Expr>(S)))
+      ++HandedOut[V];
     return;
   case Stmt::CallExprClass:
   case Stmt::CXXMemberCallExprClass:

@@ -16,6 +16,7 @@
 #include "clang/AST/StmtOpenMP.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -52,9 +53,12 @@ struct Scan {
                  llvm::SmallVector<const clang::Expr *, 1>>
       Results;
   llvm::DenseMap<const clang::VarDecl *, LocalNumber> Numbers;
-  /// What members that are pointers to functions are given.
-  llvm::SmallVector<std::pair<const clang::FieldDecl *, const clang::Expr *>, 1>
+  /// What members and static variables that are pointers to functions are
+  /// given, or elements of such a variable.
+  llvm::SmallVector<std::pair<const clang::ValueDecl *, const clang::Expr *>, 1>
       Functions;
+  /// By such a variable how often it is named, but to be called, read or set.
+  llvm::MapVector<const clang::VarDecl *, int> HandedOut;
   /// In a parallel region: locals of the function around it that all its
   /// threads use, and no copies of them.
   llvm::DenseSet<const clang::VarDecl *> Shared;
@@ -92,10 +96,15 @@ private:
   void value(const clang::Expr *Target, const clang::Expr *Value);
   void harmless(const clang::Expr *Target, bool Steps);
   void keeps(const clang::FieldDecl *Field, const clang::Expr *Value);
+  void keeps(const clang::VarDecl &V, const clang::Expr &Initial);
   void keeps(const clang::InitListExpr &List);
   void givenUp(const clang::CallExpr &Call);
   void givenUp(const clang::Expr *Object);
 };
+
+/// The static variable that an expression names, or an element of which, if it
+/// is a pointer to a function or an array of such; else null.
+const clang::VarDecl *functionVariable(const clang::Expr *E);
 
 /// The body of a directive that several threads run, or null.
 const clang::CapturedStmt *parallelBody(const clang::OMPExecutableDirective &D);
