@@ -130,6 +130,11 @@ class _Executables(msgspec.Struct):
         """Do threads of any of them, main among them, write a byte of objects of their own at the same time?"""
         return any(r.changed_at_once(at[identity], offset) for at, r in self.judged if identity in at)
 
+    def idle(self, identity: str, offset: int, function: str) -> bool:
+        """Is a function known in one of them to use a byte of a variable, and in none while threads work?"""
+        asked = [r.idle(at[identity], offset, function) for at, r in self.judged if identity in at]
+        return bool(asked) and all(asked)
+
     def often(self, function: str) -> bool:
         """Do several threads of any of them run a function at once and often?"""
         return any(function in r.often() for _, r in self.judged)
@@ -190,6 +195,7 @@ def _on_declarations(
         changed_by_threads=executables.changed_by_threads,
         changed_at_once=executables.changed_at_once,
         often=executables.often,
+        idle=executables.idle,
     )
     found = {finding.id: finding for finding in on_lines}
     for finding in run_source_rules(program, context, rules=options.rules, judged=list(on_lines)):

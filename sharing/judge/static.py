@@ -125,6 +125,11 @@ class Judgement:
             return False
         return not any(ctx.concurrent(one.mask(writers=True), other.mask()) for one in writers for other in actors)
 
+    def idle(self, address: int, offset: int, function: str) -> bool:
+        """Is it known of a function that it uses the byte at an offset of an object, but never while threads work?"""
+        uses = [use for a in self.actors(address + offset, 1) for use in a.accesses if use.function == function]
+        return bool(uses) and all(use.cold or use.weight <= 0 for use in uses)
+
     def changed_at_once(self, address: int, offset: int) -> bool:
         """The same where it is known that each thread has an object of its own, so that main may have one as well."""
         ctx = self.context

@@ -70,6 +70,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         accesses=accesses,
         write_heat=Heat[table.get("write_heat", "COLD").upper()],
         read_heat=Heat[table.get("read_heat", "COLD").upper()],
+        callers=frozenset(table.get("callers", ())),
         guards=frozenset(table.get("guards", ())),
         write_guards=frozenset(table.get("write_guards", ())),
         sized=table.get("sized", True),

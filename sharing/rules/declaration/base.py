@@ -41,6 +41,11 @@ def unknown_users(name: str, offset: int, size: int) -> bool:
     return False
 
 
+def perhaps_busy(name: str, offset: int, function: str) -> bool:
+    """Of no function is it known that it uses a byte only while no threads work."""
+    return False
+
+
 def seldom(function: str) -> bool:
     """No function is known to run often."""
     return False
@@ -54,7 +59,8 @@ class SourceContext:
     key), ``contested`` whether threads surely meet in bytes (offset, size) of a variable, often, ``alone`` whether
     all threads that use bytes (offset, size) of one are known, and no two of them run at once when one changes it,
     ``changed_by_threads`` whether threads of which several run at once write it under no lock, ``changed_at_once``
-    whether any threads do, main as well, ``often`` whether such threads run a function (by symbol) often.
+    whether any threads do, main as well, ``often`` whether such threads run a function (by symbol) often, ``idle``
+    whether a function (by name) is known to use the byte only while no threads work, as when it sets it up.
     ``macro`` is the project's own alignment macro, "" none.
     """
 
@@ -68,6 +74,7 @@ class SourceContext:
     changed_by_threads: Callable[[str, int], bool] = no_threads
     changed_at_once: Callable[[str, int], bool] = no_threads
     often: Callable[[str], bool] = seldom
+    idle: Callable[[str, int, str], bool] = perhaps_busy
     macro: str = ""
 
 

@@ -228,6 +228,7 @@ def _meeting(
         for use in found.uses
         if not use.new
         and not _makes_or_ends(use.function)
+        and not any(ctx.idle(identity, at + use.offset, use.function) for identity, at in where)
         and (
             use.loop_depth
             or any(ctx.heat(identity, at + use.offset) is not Heat.COLD for identity, at in where)

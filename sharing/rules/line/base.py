@@ -243,10 +243,14 @@ def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     return numbers.LESS if one_is else numbers.TO_NOTE
 
 
-def in_common(a: Actor, b: Actor) -> float:
-    """Share of the victim's weight in functions that also touch ``a``: that tells what belongs to what."""
+def in_common(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
+    """Share of the victim's weight in functions that also touch ``a``: that tells what belongs to what.
+
+    ``by_helpers``: or call one that does, and nothing else that enters it.
+    """
+    users = a.functions | a.callers if by_helpers else a.functions
     total = sum(x.weight for x in b.accesses if not x.cold)
-    both = sum(x.weight for x in b.accesses if not x.cold and x.function in a.functions)
+    both = sum(x.weight for x in b.accesses if not x.cold and x.function in users)
     return both / total if total else 0.0
 
 

@@ -130,12 +130,14 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
 
 
 def _is_own(lock: Actor, victim: Actor) -> bool:
-    """Is it guarded by the lock, or mostly used by functions that take it?"""
-    if lock.name not in victim.guards and in_common(lock, victim) < numbers.BESIDE_ITS_LOCK:
-        return False
+    """Is it guarded by the lock, or mostly used by functions that take it, or of what is only read, by such that call
+    what takes it?"""
     # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.  What is set up
     # without the lock and read from then on takes it from nobody.
     counted = victim.role is not Role.READ_MOSTLY and victim.write_heat is not Heat.COLD
+    shared = in_common(lock, victim, by_helpers=not counted)
+    if lock.name not in victim.guards and shared < numbers.BESIDE_ITS_LOCK:
+        return False
     return not (counted and changed_without(lock, victim) > numbers.CHANGED_WITHOUT)
 
 
