@@ -179,6 +179,41 @@ void UnitBuilder::derives(const RecordDecl &Whole) {
     Derived.push_back(Index);
 }
 
+void UnitBuilder::makes(QualType T) {
+  const auto *R = T->getBaseElementTypeUnsafe()->getAsRecordDecl();
+  R = R ? R->getDefinition() : nullptr;
+  if (!R || !Made.insert(R).second || !inSystemHeader(R->getLocation()))
+    return;
+  // What a container or a smart pointer of a library is told, it makes.
+  const auto *Instance = dyn_cast<ClassTemplateSpecializationDecl>(R);
+  if (!Instance)
+    return;
+  for (const TemplateArgument &Given : Instance->getTemplateArgs().asArray()) {
+    auto All = Given.getKind() == TemplateArgument::Pack ? Given.pack_elements()
+                                                         : ArrayRef(Given);
+    for (const TemplateArgument &One : All)
+      if (One.getKind() == TemplateArgument::Type)
+        makes(One.getAsType());
+  }
+}
+
+void UnitBuilder::makesWithin(QualType T) {
+  const auto *R = T->getBaseElementTypeUnsafe()->getAsRecordDecl();
+  if (R && inSystemHeader(R->getLocation()))
+    makes(T);
+}
+
+std::vector<int64_t> UnitBuilder::made() {
+  for (const RecordDecl *R : Records)
+    for (const FieldDecl *Field : R->fields())
+      makesWithin(Field->getType());
+  std::vector<int64_t> Found;
+  for (size_t Index = 0; Index < Records.size(); ++Index)
+    if (Made.contains(Records[Index]))
+      Found.push_back(int64_t(Index));
+  return Found;
+}
+
 int64_t UnitBuilder::slotOf(std::string Name) {
   auto [Slot, IsNew] = SlotOf.try_emplace(Name, int64_t(Slots.size()));
   if (IsNew)

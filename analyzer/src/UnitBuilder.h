@@ -67,6 +67,13 @@ public:
   /// one record from another.
   void derives(const clang::RecordDecl &Whole);
 
+  /// Objects of \p T are made that are no member of another record of the
+  /// program, or may be: elements of a container of a library among them.
+  void makes(clang::QualType T);
+
+  /// The same of the elements alone, where \p T is of a library.
+  void makesWithin(clang::QualType T);
+
   /// Index of a place where pointers to functions are kept: by the member, or
   /// by the virtual function that others override.
   int64_t slot(const clang::FieldDecl &Field);
@@ -108,6 +115,8 @@ public:
   }
   /// Indexes of those that derive from their first member, as they were found.
   const std::vector<int64_t> &derived() const { return Derived; }
+  /// Indexes of those of which objects stand alone, in the order of records().
+  std::vector<int64_t> made();
   const std::vector<std::string> &slots() const { return Slots; }
   /// Rows of slot, function and argument, each once.
   const std::vector<int64_t> &kept() const { return Kept; }
@@ -141,6 +150,7 @@ private:
   std::vector<const clang::RecordDecl *> Records;
   llvm::DenseMap<const clang::Decl *, int64_t> RecordOf;
   std::vector<int64_t> Derived;
+  llvm::DenseSet<const clang::Decl *> Made;
 
   std::vector<std::string> Slots;
   llvm::StringMap<int64_t> SlotOf;

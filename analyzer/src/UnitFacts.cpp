@@ -173,6 +173,8 @@ void FactsConsumer::HandleTranslationUnit(ASTContext &Context) {
   for (const RecordDecl *R : Found.Records)
     Unit.record(*R);
   std::string Records = records(Unit, Types);
+  for (const VarDecl *V : Found.Variables)
+    Unit.makesWithin(V->getType());
 
   const LangOptions &Language = Context.getLangOpts();
   JsonText Json(BufferBytes);
@@ -193,6 +195,7 @@ void FactsConsumer::HandleTranslationUnit(ASTContext &Context) {
   rawField(Out, "variables", Variables);
   rawField(Out, "functions", Functions);
   optional(Out, "derived", Unit.derived());
+  optional(Out, "made", Unit.made());
   optional(Out, "slots", Unit.slots());
   optional(Out, "kept", Unit.kept());
   optional(Out, "errors", T.Errors.take());

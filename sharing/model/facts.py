@@ -389,9 +389,10 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
 
     ``errors`` are diagnostics that make it partial, as "file:line:column: text".  ``hash`` names its content.
     ``includes`` are all files read, by index, the unit itself first.  ``derived`` are records, by index, to which
-    pointers to their first member are cast: C's way to derive one from another.  ``slots`` are places where pointers
-    to functions are, equal in all units: "member RECORD.NAME", "variable IDENTITY", or "virtual SYMBOL" of the function
-    that others override.  ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
+    pointers to their first member are cast: C's way to derive one from another; ``made`` those of which something makes
+    an object that is no member of another record of the program: a local, a container, memory by a cast.  ``slots`` are
+    places where pointers to functions are, equal in all units: "member RECORD.NAME", "variable IDENTITY", or "virtual
+    SYMBOL" of the function that others override.  ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
     """
 
     path: str
@@ -408,6 +409,7 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
     variables: tuple[VariableFacts, ...]
     functions: tuple[tuple[str, msgspec.Raw], ...]
     derived: tuple[int, ...] = ()
+    made: tuple[int, ...] = ()
     slots: tuple[str, ...] = ()
     kept: tuple[int, ...] = ()
     errors: tuple[str, ...] = ()

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sharing.basics.geometry import round_up
 from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, Base, Passed, RecordBits
 from sharing.model.image import ALLOCATED, HEAP_ALIGNMENT, Section, SectionKind
-from sharing.source.declarations import element, record_of
 from sharing.source.emission import Contribution
+from sharing.source.parts import parts_of
 from sharing.source.program import Program
 from sharing.source.promises import allocated_alignment
 from sharing.source.types import TypeBuilder
@@ -103,7 +103,7 @@ def _with_instances(
 ) -> AddressSpace:
     address = max([HEAP_BASE, *(round_up(s.end, GAP) + GAP for s in sections)])
     records: dict[str, int] = {}
-    parts = _bases(program, instances)
+    parts = parts_of(program, instances)
     promised = allocated_alignment(program)
     for key in instances:
         if key in parts:
@@ -118,67 +118,17 @@ def _with_instances(
         objects.append(Placed(key, address, size, index, defined.unit, record=True))
         records[key] = address
         address += size + GAP
-    for key, (whole, offset) in parts.items():
-        while whole in parts:
-            whole, more = parts[whole]
-            offset += more
-        records[key] = records[whole] + offset
     objects.sort(key=lambda o: o.address)
     variables = {o.identity: o.address for o in objects if not o.record}
+    for key, part in parts.items():
+        offset = part.offset
+        while not part.in_variable and part.whole in parts:
+            part = parts[part.whole]
+            offset += part.offset
+        begin = (variables if part.in_variable else records).get(part.whole)
+        if begin is not None:  # a compiler or linker may have dropped the variable
+            records[key] = begin + offset
     return AddressSpace(tuple(objects), tuple(sections), phases, variables, records)
-
-
-def _bases(program: Program, instances: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Records that are a base class of exactly one other: what is done to them is done to that, so many bytes in.
-
-    C derives by a first member, pointers to which are cast to the whole, and which no other record has.
-    """
-    chosen = set(instances)
-    only = _derived(program)
-    found: dict[str, dict[tuple[str, int], None]] = {}
-    for key in instances:
-        defined = program.records[key]
-        for at, member in enumerate(defined.facts.members):
-            part = record_of(program, defined.unit, member.type) if member.is_base or at == 0 else None
-            base = part.facts.key if part is not None and member.offset_bits >= 0 else ""
-            if not member.is_base and only.get(base) != key:
-                continue
-            if base in chosen and base != key and member.offset_bits // 8 + member.type.size <= defined.facts.size:
-                found.setdefault(base, {})[key, member.offset_bits // 8] = None
-    parts: dict[str, tuple[str, int]] = {}
-    for base, wholes in found.items():
-        whole = next(iter(wholes))
-        seen = {base}
-        at_top = whole[0]
-        while at_top not in seen and at_top in parts:  # hostile facts may have a class below itself
-            seen.add(at_top)
-            at_top = parts[at_top][0]
-        if len(wholes) == 1 and at_top not in seen:
-            parts[base] = whole
-    return parts
-
-
-def _derived(program: Program) -> dict[str, str]:
-    """By the key of a record that is cast to the one that begins with it: that one, where no other object has it.
-
-    Others are records with a member of its type, variables, and what is allocated as such.
-    """
-    derived = {program.record_key(unit, at) for unit in program.members for at in program.units[unit].derived}
-    if not derived:
-        return {}
-    holders: dict[str, set[str]] = {}
-    trees = [(identity, d.unit, d.facts.type) for identity, d in program.variables.items()]
-    trees += [(key, d.unit, member.type) for key, d in program.records.items() for member in d.facts.members]
-    for holder, unit, tree in trees:
-        part = record_of(program, unit, element(tree)[0])
-        if part is not None:
-            holders.setdefault(part.facts.key, set()).add(holder)
-    for defined in program.functions.values():
-        for fact in defined.facts.allocations:
-            if fact.record >= 0:
-                holders.setdefault(program.record_key(defined.unit, fact.record), set()).add("")
-    single = ((part, next(iter(those))) for part, those in holders.items() if len(those) == 1)
-    return {part: whole for part, whole in single if whole in derived}
 
 
 def shared_instances(program: Program, types: TypeBuilder) -> list[str]:

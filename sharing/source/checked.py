@@ -94,9 +94,10 @@ def check_unit(unit: UnitFacts) -> None:
             if len(getattr(unit, name)) not in (0, wanted):
                 raise _Wrong(f"{len(getattr(unit, name))} {name} of {wanted} files")
         _kept(unit)
-        for at in unit.derived:
-            if not 0 <= at < len(unit.records):
-                raise _Wrong(f"derived record {at} of {len(unit.records)}")
+        for name, indexes in (("derived", unit.derived), ("made", unit.made)):
+            for at in indexes:
+                if not 0 <= at < len(unit.records):
+                    raise _Wrong(f"{name} record {at} of {len(unit.records)}")
         for variable in unit.variables:
             with_name = f"variable {variable.identity!r:.80}"
             _variable(variable, unit)

@@ -46,6 +46,7 @@ def sound() -> dict[str, Any]:
     return {
         **document,
         "derived": [0],
+        "made": [0],
         "slots": ["member node.next"],
         "kept": [0, document["symbols"].index("worker"), -1],
     }
@@ -106,6 +107,7 @@ def test_sound_facts_are_judged() -> None:
         (("variables", 2, "size"), -1, r"offset 0x\w+: not a line of facts: .*>= 0 - at `\$.variables\[2\].size`"),
         (("variables", 0, "size"), 1 << 62, r"<= 140737488355328 - at `\$.variables\[0\].size`"),
         (("derived", 0), 9, r"derived record 9 of 1"),
+        (("made", 0), 9, r"made record 9 of 1"),
         (("kept", 0), 1, r"kept: slot: row 0: 1 is not in 0\.\.0"),
         (("kept", 1), 1000, r"kept: function: row 0: 1000"),
         (("kept", 2), -2, r"kept: argument: row 0: -2"),

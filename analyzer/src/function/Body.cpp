@@ -188,6 +188,35 @@ void Body::toWhole(const CastExpr &C) {
     Unit.derives(*Whole);
 }
 
+/// Memory that becomes an object of a record by a cast: of an allocator that
+/// nobody knows, a part of a buffer.  What a function is given as `void *` was
+/// something else before, and who has a whole may have its beginning.
+void Body::madeByCast(const CastExpr &C) {
+  if (!C.getType()->isPointerType())
+    return;
+  QualType T = C.getType()->getPointeeType();
+  const RecordDecl *To = T->getAsRecordDecl();
+  const Expr *Sub = C.getSubExpr()->IgnoreParenCasts();
+  if (!To)
+    return;
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(Sub);
+      Ref && isa<ParmVarDecl>(Ref->getDecl()) &&
+      Sub->getType()->isVoidPointerType())
+    return;
+  QualType From = C.getSubExpr()->getType();
+  if (From->isPointerType()) {
+    const RecordDecl *Whole = From->getPointeeType()->getAsRecordDecl();
+    Whole = Whole ? Whole->getDefinition() : nullptr;
+    const RecordDecl *First =
+        Whole && !Whole->field_empty()
+            ? (*Whole->field_begin())->getType()->getAsRecordDecl()
+            : nullptr;
+    if (First && First->getCanonicalDecl() == To->getCanonicalDecl())
+      return;
+  }
+  Unit.makes(T);
+}
+
 void Body::castTo(const CastExpr &C) {
   const Expr *Sub = C.getSubExpr();
   switch (C.getCastKind()) {
@@ -198,8 +227,11 @@ void Body::castTo(const CastExpr &C) {
       if (const auto *F = dyn_cast<FunctionDecl>(Ref->getDecl()))
         Taken.emplace_back(Ref, F);
     return;
+  case CK_IntegralToPointer:
+    return madeByCast(C);
   case CK_BitCast: {
     toWhole(C);
+    madeByCast(C);
     auto It = Allocated.find(Sub->IgnoreParenImpCasts());
     if (It == Allocated.end())
       return reserved(C);
@@ -244,6 +276,8 @@ void Body::binary(const BinaryOperator &B) {
 }
 
 void Body::declared(const VarDecl &V) {
+  if (V.hasLocalStorage())
+    Unit.makes(V.getType());
   const Expr *Init = V.getInit();
   if (!Init)
     return;

@@ -183,6 +183,7 @@ private:
   void reserved(const clang::CastExpr &C);
   bool byNumber(const clang::CallExpr &C, clang::QualType Record) const;
   void toWhole(const clang::CastExpr &C);
+  void madeByCast(const clang::CastExpr &C);
   void freed(const clang::CallExpr &C, const clang::FunctionDecl &F);
   void endings();
   void rounded(const clang::BinaryOperator &B);

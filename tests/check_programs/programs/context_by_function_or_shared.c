@@ -1,5 +1,5 @@
 // A function that returns the thread's own context on one way alone, and the one of all on the other.
-// expect: independent-writers medium context.puts context.gets
+// expect: independent-writers high common.puts common.gets
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // ARGS: -std=c++17
 // Every other thread of a pool sends, the rest receive: both methods are entries, and several threads run each.
-// expect: independent-writers high Link.sent_ Link.received_
+// expect: independent-writers high main::link.sent_ main::link.received_
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -1,6 +1,6 @@
 // ARGS: -std=c++17
 // Which of two methods a thread runs is chosen in a variable, and the library's wrapper of methods is handed that.
-// expect: independent-writers high Link.sent_ Link.received_
+// expect: independent-writers high main::link.sent_ main::link.received_
 #include <atomic>
 #include <functional>
 #include <thread>

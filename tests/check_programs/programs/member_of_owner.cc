@@ -2,7 +2,7 @@
 // Methods use the counters behind this, threads use them as a member of the
 // server: one record, said once. The client's slots have the same names at the
 // same places as others', but are a type of their own that nothing else uses.
-// expect: packed-thread-slots high Slots.hits[0].n
+// expect: packed-thread-slots high Server.slots.hits[0].n
 // expect: packed-thread-slots high Other.hits[0].n
 // expect: packed-thread-slots high Client.slots.hits[0].n
 #include <thread>
