@@ -262,6 +262,8 @@ def _block(number: int, row: Row, width: int, sure: str, told: str, fix: str) ->
     where = ", ".join(filter(None, (visible(finding_title(finding)), finding.verdict.value, visible(finding.id))))
     yield [(f"{INDENT} {where}", "dim")]
     yield from _said("what", finding.message, width)
+    for other in finding.also:
+        yield from _said("", other.text, width)
     if finding.remedies:
         remedy = finding.remedies[0]
         yield from _said("do", f"{remedy.text} [{terms(remedy)}]", width, style="green")
@@ -298,11 +300,13 @@ def _said(word: str, text: str, width: int, style: str = "") -> Iterator[Line]:
 
 def _why(finding: Finding) -> list[Evidence]:
     """The strongest evidence, of either side, and why it is said at less; positions are in the picture."""
-    limits = finding.limits
+    limits, also = finding.limits, finding.also
     telling = [
         evidence
         for evidence in finding.evidence
-        if evidence.kind is not Confidence.LAYOUT and not evidence.text.startswith(ADVICE) and evidence not in limits
+        if evidence.kind is not Confidence.LAYOUT
+        and not evidence.text.startswith(ADVICE)
+        and evidence not in (*limits, *also)
     ]
     strongest = max((evidence.kind.rank for evidence in telling), default=0)
     return [*[evidence for evidence in telling if evidence.kind.rank == strongest][:PAIR], *limits]

@@ -17,6 +17,7 @@ from sharing.judge.remedies.rejudge import Newcomers, edits_for
 from sharing.judge.remedy import Style, remedy
 from sharing.judge.standing import standing_of
 from sharing.model.finding import (
+    ALSO,
     MAX_PARTICIPANTS,
     Confidence,
     Evidence,
@@ -56,6 +57,7 @@ def finding_of(
 ) -> Finding:
     wanted = wanted or Wanted()
     actors = draft.actors[:MAX_PARTICIPANTS]
+    others = _of_others(draft, actors)
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
     # By name, so that it survives moves; statics of one name in two units are told apart by their source.
@@ -67,14 +69,16 @@ def finding_of(
         confidence=Confidence.COUNTED if draft.counted else Confidence.STATIC,
         verdict=draft.verdict,
         line=ref,
-        participants=tuple(_participant(a, shown, whole=len({x.owner for x in actors}) == len(actors)) for a in actors),
+        participants=tuple(
+            _participant(a, shown, whole=len({x.owner for x in actors}) == len(actors)) for a in (*actors, *others)
+        ),
         message=draft.message,
         evidence=(
             *(Evidence(Confidence.COUNTED, text) for text in draft.counted),
             _layout_evidence(draft, image),
             *(
                 Evidence(Confidence.STATIC, text)
-                for text in (*_hints(actors, image), *draft.evidence, *guard_evidence(actors))
+                for text in (*_hints(actors, image), *draft.evidence, *map(_also, draft.also), *guard_evidence(actors))
             ),
         ),
         related=tuple(place for a in actors for place in related(a)),
@@ -83,6 +87,17 @@ def finding_of(
         # A rate that was counted needs no estimate beside it.
         score=round(draft.score, 3) if draft.counted else standing_of(draft, context).score,
     )
+
+
+def _of_others(draft: Draft, actors: tuple[Actor, ...]) -> tuple[Actor, ...]:
+    """Who else is of a pair that the finding tells of."""
+    others = {actor.span: actor for other in draft.also for actor in other.actors[:2]}
+    here = {actor.span for actor in actors}
+    return tuple(actor for span, actor in others.items() if span not in here)[:MAX_PARTICIPANTS]
+
+
+def _also(other: Draft) -> str:
+    return f"{ALSO}{other.severity.value}: {other.message}"
 
 
 def _remedies(

@@ -7,7 +7,7 @@ beside it is new all the same, by whichever rule it is bad.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 import msgspec
@@ -51,13 +51,18 @@ def each_pair(
 
 
 def _pairs(actors: Sequence[Actor]) -> Iterator[tuple[Actor, Actor]]:
-    """Pairs with one that is hot, as of others nothing worse than a note is said.
-
-    For what a lock of the same line guards that lock stands: whoever comes to it has taken the line before.
-    """
-    locks = {actor.name for actor in actors if actor.is_lock}
+    """Pairs with one that is hot, as of others nothing worse than a note is said."""
     warm = [actor for actor in actors if actor.heat is not Heat.COLD]
     for pair in combinations(warm, 2):
-        guards = {name for actor in pair for name in actor.guards | actor.write_guards}
-        if Heat.HOT in (pair[0].heat, pair[1].heat) and guards.isdisjoint(locks - {actor.name for actor in pair}):
+        if Heat.HOT in (pair[0].heat, pair[1].heat) and not under_another(pair, actors):
             yield pair
+
+
+def under_another(pair: Sequence[Actor], actors: Iterable[Actor]) -> bool:
+    """Does a lock of the same line guard one of the two?
+
+    Then that lock stands for it: whoever comes to it has taken the line before.
+    """
+    locks = {actor.name for actor in actors if actor.is_lock}
+    guards = {name for actor in pair for name in actor.guards | actor.write_guards}
+    return not guards.isdisjoint(locks - {actor.name for actor in pair})

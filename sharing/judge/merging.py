@@ -10,9 +10,12 @@ from collections import Counter
 
 import msgspec
 
-from sharing.model.finding import Finding
+from sharing.judge.mates import under_another
+from sharing.model.finding import OF_MEETING, Finding, Severity
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Draft
+
+MAX_ALSO = 3  # other pairs of a line that a finding tells of
 
 
 def _most_specific(drafts: list[Draft]) -> list[Draft]:
@@ -35,12 +38,16 @@ def _most_specific(drafts: list[Draft]) -> list[Draft]:
     return [*kept.values(), *rest]
 
 
-def merge(drafts: list[Draft]) -> list[Draft]:
-    """One finding a line among rules that exclude each other, and of each rule no more than its row allows."""
+def merge(drafts: list[Draft], *, telling: bool = True) -> list[Draft]:
+    """One finding a line among rules that exclude each other, and of each rule no more than its row allows.
+
+    The finding of a line tells of other pairs that meet there, as its edits part them all; not (``telling``) where each
+    pair is asked for by itself.
+    """
     order = {rule.id: i for i, rule in enumerate(LINE_RULES)}
     drafts = sorted(_most_specific(drafts), key=lambda d: (-d.severity.rank, order[d.rule], -d.score, d.line.address))
     kept: list[Draft] = []
-    taken: set[int] = set()
+    taken: dict[int, int] = {}  # by line the one of those that are kept
     pairs: set[tuple[str, ...]] = set()
     made: Counter[str] = Counter()
     inside: Counter[tuple[str, str, str]] = Counter()
@@ -49,6 +56,8 @@ def merge(drafts: list[Draft]) -> list[Draft]:
         key = (draft.rule, *sorted({a.owner for a in draft.actors[:2]}), str(len(draft.actors[:2])))
         owners = {a.owner for a in draft.actors}
         if rule.exclusive and draft.line.address in taken:
+            if telling:
+                kept[taken[draft.line.address]] = _with(kept[taken[draft.line.address]], draft)
             continue
         if (rule.at_most and made[rule.id] >= rule.at_most) or (rule.once_a_pair and key in pairs):
             continue
@@ -58,13 +67,23 @@ def merge(drafts: list[Draft]) -> list[Draft]:
             continue
         # Only what is said stands in the way of others.
         if rule.exclusive:
-            taken.add(draft.line.address)
+            taken[draft.line.address] = len(kept)
         if spot is not None:
             inside[spot] += 1
         made[rule.id] += 1
         pairs.add(key)
         kept.append(draft)
     return kept
+
+
+def _with(kept: Draft, other: Draft) -> Draft:
+    """The draft of a line, telling of the pair of another one where it does not yet."""
+    pair = {actor.span for actor in other.actors[:2]}
+    told = [{one.actors[0].span, actor.span} for one in (kept, *kept.also) for actor in one.actors[1:]]
+    worth = other.severity is not Severity.NOTE and other.verdict in OF_MEETING and len(pair) > 1
+    if not worth or pair in told or len(kept.also) >= MAX_ALSO or under_another(other.actors[:2], kept.line.actors):
+        return kept
+    return dataclasses.replace(kept, also=(*kept.also, other))
 
 
 def distinct(findings: list[Finding]) -> list[Finding]:

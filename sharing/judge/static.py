@@ -181,7 +181,7 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
     if grade is None:
         drafts = limited(drafts, context)
     style = Style(options.line_size, image.kind, options.macro)
-    merged = merge(drafts if grade is None else grade(drafts))
+    merged = merge(drafts if grade is None else grade(drafts), telling=not options.every_pair)
     if options.every_pair:
         graded = positions.alone(profiler, context) if image.phases else None
         merged += limited(each_pair(merged, rules, context, graded), context)
@@ -231,7 +231,7 @@ def _on_heap(
     own = of_own_records(profiled, lines, reading, told, known)
     for heap in (without_said(known, more), more, locked, own):
         if heap is not None:
-            merged = merge(heap.drafts)
+            merged = merge(heap.drafts, telling=not options.every_pair)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
             yield heap.profiled.passes, _findings_of(made, heap, options), len(merged) - len(made)
 

@@ -16,6 +16,7 @@ MOVES = "moves"  # verb of a Related that is a variable: since the base it moves
 GUARDED = "guarded-pair-meets"  # the rule of a pair that people asked to keep apart; a broken promise is said first
 UNDECIDED = "undecided: "  # begins a note of what a verdict leaves open, which has to be read beside it
 ADVICE = "what would help: "  # how the evidence begins that says what to do where no edit of the layout helps
+ALSO = "also on this line, "  # another pair that meets there, and how bad that is
 AT_MOST, LESS = "at most: ", "and not "  # behind a severity, how evidence says why a finding has no more than that
 NOT_EXERCISED = "hardly exercised by this load"  # how the evidence of a finding begins whose code a profile did not see
 MAX_PARTICIPANTS = 6  # of one finding, in order of blame: more would not be read
@@ -241,6 +242,11 @@ class Finding(msgspec.Struct, frozen=True):
     def advice(self) -> str:
         """What to do where no edit of the layout helps, "" where nothing is known."""
         return next((one.text.removeprefix(ADVICE) for one in self.evidence if one.text.startswith(ADVICE)), "")
+
+    @property
+    def also(self) -> tuple[Evidence, ...]:
+        """Other pairs that meet on the line, which the edits part as well."""
+        return tuple(one for one in self.evidence if one.text.startswith(ALSO))
 
     @property
     def limits(self) -> tuple[Evidence, ...]:

@@ -73,6 +73,7 @@ class Draft:
     """A finding before it is worded for a report: ``actors`` are in order of blame, ``separate`` need an edit.
 
     ``declared``: the program's own declaration says that several threads use what the actor is an element of.
+    ``also``: drafts of the same line about other pairs, which one finding a line leaves no finding of their own.
     """
 
     rule: str
@@ -86,6 +87,7 @@ class Draft:
     score: float
     counted: tuple[str, ...] = ()  # what exact counts say for it; then they are how it is known
     declared: bool = False
+    also: tuple[Draft, ...] = ()
 
 
 Check = Callable[[LineProfile, Context], Iterator[Draft]]
