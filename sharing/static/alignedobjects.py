@@ -12,8 +12,8 @@ from sharing.basics.geometry import round_up
 from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image
+from sharing.static.allocations import allocation
 from sharing.static.callees import names_of_callees
-from sharing.static.heaprecords import allocation
 
 _STORES = "posix_memalign"  # its arguments: where the pointer goes, alignment, size (POSIX.1-2017)
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge.mangled import parse
-from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
 from sharing.model.image import (
     HEAP_ALIGNMENT,
@@ -22,7 +21,6 @@ from sharing.model.image import (
     HELD_ADDRESS_BITS,
     HELD_OFFSET_BITS,
     AccessKind,
-    ArgKind,
     Image,
     SiteFlag,
     Table,
@@ -30,7 +28,8 @@ from sharing.model.image import (
 from sharing.model.threadwords import is_own_word
 from sharing.model.types import TypeKind
 from sharing.static import numbers
-from sharing.static.callees import function_at, function_name, names_of_callees
+from sharing.static.allocations import allocation
+from sharing.static.callees import function_at, function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
 from sharing.static.handedobjects import Handed, Told
@@ -322,59 +321,6 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
         tuple(made.tolist()),
         where,
     )
-
-
-def allocation(image: Image, ip: int) -> tuple[int, int, str]:
-    """(bytes, or 0 if computed; alignment, or 0 if computed; the allocator's name) of a call."""
-    call = image.calls[image.calls["ip"] == np.uint64(ip)][:1]
-    size, alignment = _asked(image, ip, {}, numbers.LOCK_WRAPPERS) or (0, HEAP_ALIGNMENT)
-    return size, alignment, _called(image, call) if len(call) else ""
-
-
-def _called(image: Image, call: Table) -> str:
-    name, row = names_of_callees(image, call["callee"])[0], int(function_at(image, call["callee"])[0])
-    return name or (function_name(image, row) if row >= 0 else "")
-
-
-def _asked(image: Image, ip: int, handed: dict[int, int], rounds: int) -> tuple[int, int] | None:
-    """(bytes, alignment) that a call asks an allocator for, 0 if computed; None where it asks none.
-
-    A function of the program that returns what an allocator made asks for what it is handed, or for a size of its own.
-    ``handed``: the arguments of the function that calls, as far as they are known.
-    """
-    call = image.calls[image.calls["ip"] == np.uint64(ip)][:1]
-    if not len(call):
-        return None
-    given: dict[int, int] = {}
-    for _, _, value, _, arg, kind, source, _ in image.args[image.args["ip"] == np.uint64(ip)].tolist():
-        if kind == ArgKind.CONSTANT:
-            given[arg] = value
-        elif kind == ArgKind.PARAM and source in handed:
-            given[arg] = handed[source] + value
-    name = names_of_callees(image, call["callee"])[0]
-    wrapper = int(function_at(image, call["callee"])[0])
-    if wrapper < 0 or int(call["callee"][0]) in image.callee_names:
-        return _asks(name.lower(), given) if makes_objects(name) else None
-    inner = image.calls["ip"][image.calls["function"] == wrapper].tolist() if rounds else []
-    found = {asked for at in inner if (asked := _asked(image, at, given, rounds - 1)) is not None}
-    if not found:
-        return None
-    sizes = {size for size, _ in found}
-    return sizes.pop() if len(sizes) == 1 else 0, min(alignment for _, alignment in found)
-
-
-def _asks(name: str, given: dict[int, int]) -> tuple[int, int]:
-    """What one of an allocator of this name asks for, by the arguments that are known."""
-    alignment = HEAP_ALIGNMENT
-    first = 0
-    if name.endswith(("aligned_alloc", "memalign")):
-        first, alignment = 1, given.get(0, 0)
-    elif "align_val_t" in name:
-        alignment = given.get(1, 0)
-    size = given.get(first, 0)
-    if name.endswith("calloc"):
-        size = given.get(0, 0) * given.get(1, 0)
-    return max(size, 0), max(alignment, 0)
 
 
 def _pointer_name(image: Image, pointer: int) -> str:

@@ -20,12 +20,12 @@ from sharing.model.arrays import among
 from sharing.model.image import HEAP_ALIGNMENT, WORD_HOLDER, AccessKind, ArgKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.threadwords import is_own_word
 from sharing.model.types import RECORD_KINDS, TypeKind, TypeTable
+from sharing.static.allocations import allocation
 from sharing.static.callees import names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.handedobjects import Told, with_lives
 from sharing.static.handovers import NO_STRIDE
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
-from sharing.static.heaprecords import allocation
 from sharing.static.recordobjects import Reached, behind_arguments, behind_holders, passed_on
 from sharing.static.startobjects import function_of, is_argument, is_frame
 

@@ -29,11 +29,11 @@ from sharing.model.image import (
     VariableFlag,
 )
 from sharing.model.types import TypeTable
+from sharing.static.allocations import allocation
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import in_loop
 from sharing.static.heapimage import MAX_BYTES, LaidOut, NamedTypes
-from sharing.static.heaprecords import allocation
 from sharing.static.pointsto import ALIGNED, Kind, Leads, Object, Solver, moves_of
 from sharing.static.recordobjects import RecordObjects, run_elsewhere, where_made
 
