@@ -26,7 +26,8 @@ from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.model.inputs import read_input
 from sharing.static.callees import function_at
-from sharing.static.libraryentries import handed_to_imports, has_own_vocabulary, run_on_threads
+from sharing.static.handedfunctions import Handed, handed_to_imports
+from sharing.static.libraryentries import has_own_vocabulary, read_near_starts, run_on_threads
 from sharing.static.roots import Elsewhere
 
 MAX_BYTES = 64 << 20  # of a library whose code is read: a second or two
@@ -47,6 +48,14 @@ class _Library(msgspec.Struct, frozen=True):
     imports: frozenset[str]
 
 
+class _Taken(msgspec.Struct, frozen=True):
+    """``whole``: (name of an exported function, argument) that runs on threads or is handed to one; ``words``: with the
+    bytes into the record that the argument leads to, what is taken out of it where threads are started."""
+
+    whole: frozenset[tuple[str, int]] = frozenset()
+    words: frozenset[tuple[str, int, int]] = frozenset()
+
+
 def starts_elsewhere(image: Image, knowledge: Knowledge) -> Elsewhere:
     """What other files do with functions of this program: run them on threads, as far as their files are found."""
     needed = [name for name in image.needed if not name.startswith(_C_LIBRARIES) and "/" not in name]
@@ -63,16 +72,33 @@ def starts_elsewhere(image: Image, knowledge: Knowledge) -> Elsewhere:
             continue
         if has_own_vocabulary(list(library.exports), knowledge):
             continue
-        for function, argument in sorted(_run_on_threads(library.path, knowledge)):
-            entry = here.get(function, {}).get(argument)
-            if entry is not None:
-                return Elsewhere(f"{function} of {name} starts threads, and is handed {entry}")
-        threaded.append(name)
-    unseen = handed if missing else {}
+        if said := _said(here, _taken(library.path, knowledge), name):
+            return Elsewhere(said)
+        threaded += [name] if any(map(_is_sure, here.values())) else []
+    unseen = {function: by for function, by in handed.items() if missing and _is_sure(by)}
     return Elsewhere(missing=", ".join(missing) if _not_of_c(unseen) else "", threaded=", ".join(threaded))
 
 
-def _not_of_c(handed: dict[str, dict[int, str]]) -> bool:
+def _said(here: dict[str, dict[int, Handed]], taken: _Taken, library: str) -> str:
+    """Which function of a library starts threads, and what of the program's runs there; "" none does."""
+    for function, argument in sorted(taken.whole):
+        handed = here.get(function, {}).get(argument)
+        if handed is not None and handed.itself:
+            return f"{function} of {library} starts threads, and is handed {handed.itself}"
+    for function, of_arguments in sorted(here.items()):
+        for argument, handed in sorted(of_arguments.items()):
+            whole = (function, argument) in taken.whole
+            for at, name in sorted(handed.record.items()):
+                if whole or (function, argument, at) in taken.words:
+                    return f"{function} of {library} starts threads, and is handed {name} in a record"
+    return ""
+
+
+def _is_sure(handed: dict[int, Handed]) -> bool:
+    return any(one.sure for one in handed.values())
+
+
+def _not_of_c(handed: dict[str, dict[int, Handed]]) -> bool:
     """Is one of these a function of a library that was not found, and none of the C library's?"""
     return bool(set(handed) - _c_exports())
 
@@ -130,19 +156,20 @@ def _read(path: str) -> _Library:
 
 
 @functools.lru_cache(maxsize=64)
-def _run_on_threads(path: str, knowledge: Knowledge) -> frozenset[tuple[str, int]]:
-    """(name of an exported function, argument) that this library runs on threads; none of one that is too large."""
+def _taken(path: str, knowledge: Knowledge) -> _Taken:
+    """What this library runs on threads; nothing of one that is too large."""
     if os.path.getsize(path) > MAX_BYTES:
-        return frozenset()
+        return _Taken()
     with contextlib.suppress(LinemateError):
         (library,) = read_images(path, types=False)
         exports = _read(path).exports
-        names = list(exports)
-        rows = function_at(library, np.array([exports[name] for name in names], np.uint64)).tolist()
-        found: dict[int, set[int]] = {}
-        for row, argument in run_on_threads(library, knowledge):
-            found.setdefault(row, set()).add(argument)
-        return frozenset(
-            (name, argument) for name, row in zip(names, rows, strict=True) for argument in found.get(row, ())
+        names: dict[int, list[str]] = {}
+        rows = function_at(library, np.array(list(exports.values()), np.uint64)).tolist()
+        for name, row in zip(exports, rows, strict=True):
+            names.setdefault(row, []).append(name)
+        whole, words = run_on_threads(library, knowledge), read_near_starts(library, knowledge)
+        return _Taken(
+            frozenset((name, argument) for row, argument in whole for name in names.get(row, ())),
+            frozenset((name, argument, at) for row, argument, at in words for name in names.get(row, ())),
         )
-    return frozenset()
+    return _Taken()

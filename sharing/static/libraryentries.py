@@ -1,8 +1,8 @@
 """Functions that a library runs on threads because a program hands them over, read from the library's own code.
 
-Owns which imports of a program are handed functions, and which arguments of a library's functions arrive at a start of
-a thread: as its entry, as its data, or in a record, where whoever was handed the argument starts threads as well.  What
-is stored and called back later on the caller's thread, as callbacks of most libraries are, arrives nowhere.
+Owns which arguments of a library's functions arrive at a start of a thread: as its entry, as its data, or in a record,
+where whoever was handed the argument starts threads as well; and which words of a record are taken out of it there.
+What is stored and called back later on the caller's thread, as callbacks of most libraries are, arrives nowhere.
 """
 
 from __future__ import annotations
@@ -13,33 +13,12 @@ import numpy.typing as npt
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
 from sharing.model.arrays import among
-from sharing.model.image import FunctionFlag, Image, SlotKind
-from sharing.static.callees import Argument, function_at, function_name, names_of_callees, passed_on
+from sharing.model.image import AccessKind, Image, SlotKind
+from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
+from sharing.static.handedfunctions import LAST_ARGUMENT
 from sharing.static.kernelstarts import HOLDERS, making_processes
 
-LAST_ARGUMENT = 5  # that is handed over in a register
-
 Bools = npt.NDArray[np.bool_]
-
-
-def handed_to_imports(image: Image) -> dict[str, dict[int, str]]:
-    """By import of the program, and argument of it, a function of the program's own that it is handed."""
-    args = image.args
-    callees, inverse = np.unique(args["callee"], return_inverse=True)
-    named = [(i, image.callee_names.get(address, "")) for i, address in enumerate(callees.tolist())]
-    imports = {i: name for i, name in named if name in image.imports}
-    wanted = {(i, argument) for i in imports for argument in range(LAST_ARGUMENT + 1)}
-    of_key = {key: {(imports[key[0]], key[1])} for key in wanted}
-    found: dict[str, dict[int, str]] = {}
-    for at, key, wrapper in passed_on(image, callees, inverse, wanted):
-        if wrapper is not None:
-            of_key.setdefault(wrapper, set()).update(of_key[key])
-            continue
-        row = int(function_at(image, args["value"][at : at + 1].astype(np.uint64))[0])
-        if row >= 0 and not image.functions["flags"][row] & FunctionFlag.STUB:
-            for name, argument in of_key[key]:
-                found.setdefault(name, {}).setdefault(argument, function_name(image, row))
-    return found
 
 
 def has_own_vocabulary(exports: list[str], knowledge: Knowledge) -> bool:
@@ -68,6 +47,27 @@ def run_on_threads(library: Image, knowledge: Knowledge) -> set[tuple[int, int]]
     found |= {one for one in _wrappers(library, callees, inverse, stored, processes) if near[one[0]]}
     more = {(index[address], argument) for row, argument in found if (address := _address(library, row)) in index}
     return found | _wrappers(library, callees, inverse, more, processes)
+
+
+def read_near_starts(library: Image, knowledge: Knowledge) -> set[tuple[int, int, int]]:
+    """(row of a function, argument, bytes) of words that a function which starts threads takes out of a record that it
+    is handed, and does not call itself: it copies the record, or hands the thread what is in it."""
+    callees = np.unique(library.args["callee"])
+    names = names_of_callees(library, callees)
+    processes = making_processes(library, [int(a) for a, name in zip(callees, names, strict=True) if name in HOLDERS])
+    starters = knowledge.thread_starters(names)
+    near = _near(library, [int(callees[i]) for i in starters], processes)
+    params, width = library.params, library.arch.pointer_size
+    rows = params[(params["function"] >= 0) & (params["kind"] == AccessKind.LOAD) & (params["size"] >= width)]
+    rows = rows[near[rows["function"]]]
+    calls = library.calls[(library.calls["callee"] == 0) & (library.calls["slot"] == SlotKind.RECORD)]
+    called = set(zip(calls["function"].tolist(), calls["where"].tolist(), strict=True))
+    return {
+        (function, argument, at + more)
+        for function, argument, at, size in rows[["function", "arg", "offset", "size"]].tolist()
+        for more in range(0, size, width)
+        if (function, at + more) not in called
+    }
 
 
 def _given_to_threads(knowledge: Knowledge, starter: str) -> tuple[int, ...]:

@@ -65,7 +65,7 @@ def with_start_records(image: Image, knowledge: Knowledge) -> Image:
     starts = [one for one in starts if one.entry >= 0]
     if not starts:
         return image
-    stored = _Stored(image)
+    stored = StoredWords(image)
     called: dict[tuple[int, int], dict[int, _Data]] = {}
     known_data: list[Given] = []
     told: dict[int, list[bool]] = defaultdict(list)
@@ -143,7 +143,7 @@ def _started(image: Image, known: Handover) -> Iterator[_Start]:
     yield _Start(known.ip, entry, known.parameter, 0, 0)
 
 
-class _Stored:
+class StoredWords:
     """What is stored at places that threads may be handed."""
 
     def __init__(self, image: Image) -> None:
@@ -165,13 +165,14 @@ class _Stored:
         found = []
         size = start.stride or MAX_RECORD_BYTES
         for at in range(MAX_TOLD_ELEMENTS if start.stride else 1):
-            words = self._words(start.place + at * size, min(size, MAX_RECORD_BYTES)) if start.place else {}
+            words = self.words(start.place + at * size, min(size, MAX_RECORD_BYTES)) if start.place else {}
             if not words:
                 break
             found.append(words)
         return found
 
-    def _words(self, place: int, size: int) -> Words:
+    def words(self, place: int, size: int) -> Words:
+        """What is stored in so many bytes from a place, by the bytes from there."""
         at = place if place & int(HELD) else place & LOW_HALF
         low, high = bisect.bisect_left(self._places, at), bisect.bisect_left(self._places, at + size)
         found = {where - at: set(self._at[where]) for where in self._places[low:high]}

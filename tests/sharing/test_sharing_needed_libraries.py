@@ -18,10 +18,13 @@ LIBRARY = """
 #include <stdlib.h>
 typedef void (*Work)(void);
 struct job { Work work; long rounds; };
+struct plan { const char *name; Work work; };
 Work kept;
+static const struct plan *kept_plan;
 static struct job *last;
 static void *go(void *p) { for (;;) ((Work)p)(); return 0; }
 static void *of_job(void *p) { for (;;) ((struct job *)p)->work(); return 0; }
+static void *of_plan(void *p) { for (;;) ((struct plan *)p)->work(); return 0; }
 static void *own(void *p) { for (;;) ++*(volatile long *)p; return 0; }
 static long ticks;
 __attribute__((noinline)) static int begin(pthread_t *t, Work work) { return pthread_create(t, 0, go, work); }
@@ -36,11 +39,27 @@ void acme_record(Work work) {
   job->rounds = 0;
   pthread_create(&t, 0, of_job, job);
 }
+void acme_plan(const struct plan *plan) { pthread_t t; pthread_create(&t, 0, of_plan, (void *)plan); }
+void acme_copied(const struct plan *plan) {
+  pthread_t t;
+  struct job *job = malloc(sizeof *job);
+  job->work = plan->work;
+  job->rounds = 0;
+  pthread_create(&t, 0, of_job, job);
+}
 
+void acme_plan_kept(const struct plan *plan) { kept_plan = plan; }
+void acme_plan_called(const struct plan *plan) { pthread_t t; pthread_create(&t, 0, own, &ticks); plan->work(); }
 void acme_static(Work work) { kept = work; }
 void acme_later(Work work) { last = malloc(sizeof *last); last->work = work; }
 void acme_called(Work work) { pthread_t t; pthread_create(&t, 0, own, &ticks); work(); }
-void acme_start(void) { pthread_t t; pthread_create(&t, 0, own, &ticks); if (kept) kept(); if (last) last->work(); }
+void acme_start(void) {
+  pthread_t t;
+  pthread_create(&t, 0, own, &ticks);
+  if (kept) kept();
+  if (last) last->work();
+  if (kept_plan) kept_plan->work();
+}
 """
 PROGRAM = """
 #include <signal.h>
@@ -49,14 +68,21 @@ PROGRAM = """
 void acme_data(void (*)(void)); void acme_entry(void (*)(void)); void acme_helper(void (*)(void));
 void acme_record(void (*)(void)); void acme_static(void (*)(void)); void acme_later(void (*)(void));
 void acme_called(void (*)(void)); void acme_start(void);
+struct plan { const char *name; void (*work)(void); };
+void acme_plan(const struct plan *); void acme_copied(const struct plan *);
+void acme_plan_kept(const struct plan *); void acme_plan_called(const struct plan *);
 long hits, misses;
 static void work(void) { __atomic_fetch_add(&hits, 1, 0); __atomic_fetch_add(&misses, 1, 0); }
 __attribute__((noinline, unused)) static void launch(void (*f)(void)) { misses++; acme_data(f); }
+static const struct plan fixed = {"fixed", work}, plans[] = {{"first", 0}, {"second", work}};
+static struct plan filled;
 static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 static void stop(int number) { _exit(number); }
 static void farewell(void) { hits = 0; }
 int main(int n, char **v) {
   int some[3] = {3, 1, n};
+  struct sigaction how = {.sa_handler = stop};
+  sigaction(SIGINT, &how, 0);
   atexit(farewell);
   signal(SIGTERM, stop);
   qsort(some, 3, sizeof *some, order);
@@ -106,6 +132,50 @@ def test_what_it_calls_back_on_the_callers_thread_does_not(tmp_path: Path, callb
     report = api.audit(build(tmp_path, f"{callback}(work)", level), config=False)
     assert not report.incomplete
     assert threads(report) == (f"{NO_THREADS}; libacme.so does, and is handed functions that are not seen to run there")
+
+
+RECORDS = {
+    "of the file": "acme_START(&fixed)",
+    "of an array": "for (int i = 0; i < 2; i++) acme_START(&plans[i])",
+    "filled": "filled.work = work; acme_START(&filled)",
+    "of the frame": "struct plan own = {v[0], work}; acme_START(&own)",
+    "of the heap": "struct plan *own = malloc(sizeof *own); own->name = *v; own->work = work; acme_START(own)",
+}
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_function_in_a_record_that_it_hands_a_thread_does_as_well(tmp_path: Path, record: str, level: str) -> None:
+    report = api.audit(build(tmp_path, RECORDS[record].replace("START", "plan"), level), config=False)
+    assert report.incomplete
+    said = "thread structure unknown: acme_plan of libacme.so starts threads, and is handed work in a record"
+    assert said in threads(report)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_function_that_is_copied_out_of_a_record_where_a_thread_is_started_does(tmp_path: Path, level: str) -> None:
+    report = api.audit(build(tmp_path, "acme_copied(&fixed)", level, "-s"), config=False)
+    assert report.incomplete
+    assert "acme_copied of libacme.so starts threads, and is handed fn_" in threads(report)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("callback", ["acme_plan_kept", "acme_plan_called"])
+@pytest.mark.parametrize("record", RECORDS)
+def test_one_that_is_called_back_out_of_a_record_does_not(
+    tmp_path: Path, callback: str, record: str, level: str
+) -> None:
+    call = RECORDS[record].replace("acme_START", callback)
+    report = api.audit(build(tmp_path, call, level), config=False)
+    assert not report.incomplete
+    assert threads(report) == f"{NO_THREADS}; libacme.so does, and is handed functions that are not seen to run there"
+
+
+def test_no_record_goes_on_where_another_object_begins(tmp_path: Path) -> None:
+    """A text and a table of functions one behind the other, in a stripped file."""
+    texts = 'static const struct { char text[16]; void (*f)(void); } both = {"a text", work};'
+    call = f"{{ {texts} acme_plan((const void *)both.text); sigaction(SIGINT, (const void *)&both.f, 0); }}"
+    assert threads(api.audit(build(tmp_path, call, "-O2", "-s"), config=False)).startswith(NO_THREADS)
 
 
 def test_what_the_c_library_is_handed_does_not(tmp_path: Path) -> None:
