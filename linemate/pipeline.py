@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -33,8 +34,10 @@ from sharing.judge.static import Judgement, judge
 from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Target
 from sharing.model.linkage import as_written
+from sharing.model.plural import count
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
+from sharing.static.roots import Elsewhere
 
 if TYPE_CHECKING:  # of check alone
     from sharing.model.image import Image
@@ -154,10 +157,11 @@ def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowl
     found: dict[str, Finding] = {}
     size = options.line_size or DEFAULT_LINE_SIZE
     executables = _Executables(size, size)
+    look = functools.partial(_starts_elsewhere, options.binary, knowledge) if options.binary else None
     for part, image in images(program, options, knowledge):
         size, pair = line_sizes(options.line_size, image)
         executables.line_size, executables.pair_size = size, pair
-        result = judge(image, judge_options(size, pair, options), knowledge)
+        result = judge(image, judge_options(size, pair, options), knowledge, look)
         executables.judged.append(({name: address for address, name in image.identities.items()}, result))
         for finding in result.findings:
             known = found.get(finding.id)
@@ -170,9 +174,32 @@ def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowl
         name = f"{os.path.basename(image.path)}: " if len(part.members) < len(program.members) else ""
         out.notes.extend(name + note for note in (*image.notes, *result.notes))
     if not out.targets:
-        out.notes.append("no executable here starts a thread: only declarations were judged")
+        but = _may_start_threads(program)
+        out.notes.append(f"no executable here starts a thread{but}: only declarations were judged")
     out.findings.extend(found.values())
     return executables
+
+
+def _starts_elsewhere(binary: str, knowledge: Knowledge, image: Image) -> Elsewhere:
+    """What libraries do with functions of the linked file, which hands them over as its source does."""
+    from linemate.auditing.neededlibraries import starts_elsewhere
+
+    linked = next(read_images(binary, types=False), None)
+    return starts_elsewhere(linked, knowledge) if linked is not None else Elsewhere()
+
+
+def _may_start_threads(program: Program) -> str:
+    """In words, which function of another library may start threads, since it is handed one of the program's own."""
+    from linemate.auditing.neededlibraries import c_exports
+    from sharing.source.handedout import handed_out
+
+    known = c_exports()
+    handed = handed_out(program) if known else {}
+    unseen = sorted(name for name in handed if name not in known)
+    if not unseen:
+        return ""
+    more = f" and {count(len(unseen) - 1, 'other')}" if len(unseen) > 1 else ""
+    return f" that is seen ({unseen[0]}, which is not in this source and is handed {handed[unseen[0]]}{more}, may)"
 
 
 def _on_declarations(

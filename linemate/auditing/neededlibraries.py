@@ -36,6 +36,7 @@ _C_LIBRARIES = (
     "libc.so", "libc.musl", "ld-", "libm.so", "libmvec.so", "libdl.so", "librt.so", "libutil.so", "libresolv.so",
     "libanl.so", "libnsl.so", "libcrypt.so", "libgcc_s.so", "libstdc++.so", "libc++.so", "libc++abi.so",
 )  # fmt: skip
+_LINKED_IN = ("at_quick_exit", "atexit", "pthread_atfork")  # of the C library, which no shared file of it exports
 _CONFIGURED = Path("/etc/ld.so.conf.d")
 _FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 
@@ -100,18 +101,19 @@ def _is_sure(handed: dict[int, Handed]) -> bool:
 
 def _not_of_c(handed: dict[str, dict[int, Handed]]) -> bool:
     """Is one of these a function of a library that was not found, and none of the C library's?"""
-    return bool(set(handed) - _c_exports())
+    return bool(set(handed) - c_exports())
 
 
 @functools.cache
-def _c_exports() -> frozenset[str]:
+def c_exports() -> frozenset[str]:
+    """What the libraries of C and C++ of this machine export; nothing where they are not found."""
     found: set[str] = set()
     for name in ("libc.so.6", "libm.so.6", "libstdc++.so.6"):
         for folder in _folders():
             with contextlib.suppress(LinemateError):
                 found.update(_read(os.path.join(folder, name)).exports)
                 break
-    return frozenset(found)
+    return frozenset((*found, *_LINKED_IN) if found else ())
 
 
 def _found(name: str, image: Image) -> _Library | None:

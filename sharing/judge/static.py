@@ -45,6 +45,7 @@ from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
 from sharing.static.recordobjects import ReadPlaces, reached_records
+from sharing.static.roots import LookElsewhere
 from sharing.static.tracedobjects import ReadMoves
 
 MAX_THREAD_NAMES = 6
@@ -142,9 +143,13 @@ class Judgement:
 Grade = Callable[[list[Draft]], list[Draft]]
 
 
-def judge(image: Image, options: JudgeOptions, knowledge: Knowledge) -> Judgement:
+def judge(
+    image: Image, options: JudgeOptions, knowledge: Knowledge, look_elsewhere: LookElsewhere | None = None
+) -> Judgement:
     """Who touches what (``run_passes``), then what is wrong."""
-    return judge_passes(run_passes(image, knowledge, options.demangle, assume_threads=options.assume_threads), options)
+    assume = options.assume_threads
+    passes = run_passes(image, knowledge, options.demangle, assume_threads=assume, look_elsewhere=look_elsewhere)
+    return judge_passes(passes, options)
 
 
 def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = None) -> Judgement:
