@@ -89,8 +89,7 @@ def with_rarity(image: Image) -> Image:
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers, logs and administration, which are marked as cold;
     4. what is set by options or the environment (``optioncode``), or by a file of settings (``settingcode``); 5. code
-    behind a variable that it alone sets
-    (``firstuse``); 6. writes of data that is declared to be hardly ever written.
+    behind a variable that it alone sets (``firstuse``); 6. writes of data that is declared to be hardly ever written.
     """
     calls, sites = image.calls, every_site(image)
     if not len(image.functions):
@@ -114,6 +113,7 @@ def with_rarity(image: Image) -> Image:
     never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
     never += of(table.never_return | table.reports).tolist()
     never += image.functions["address"][always].tolist()
+    handed |= among(calls["callee"], union(of(table.reports), np.sort(image.functions["address"][always])))
     seldom_calls, blocks, ends, endless = _dead_ends(image, np.array(never, np.uint64), told, handed)
     seldom_sites = _before(sites, blocks, ends)
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
@@ -249,8 +249,8 @@ def _dead_ends(
 
     A function that comes to such a call whenever it runs does not return either; then its callers' ways are the rare
     ones.  What is called from one place, or works in loops before, is rather the program's work, which ends so.
-    Blocks in which an error is ``told``, or ``handed`` by these calls to what tells it, are alike, and all of such a
-    block is.
+    Blocks in which an error is ``told``, or ``handed`` by these calls to what tells it and comes back, are alike, and
+    all of such a block is: what failed is counted before or behind.
     """
     calls = image.calls
     n = len(image.functions)
