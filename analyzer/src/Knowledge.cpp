@@ -214,9 +214,12 @@ void Knowledge::add(VocabularyRows Rows) {
   for (const NameList *Names : {&Rows.Joins, &Rows.ResultWaits})
     for (const std::string &Name : *Names)
       Joins.add(Name, true);
-  for (const BarrierRow &Row : Rows.Barriers)
+  for (const BarrierRow &Row : Rows.Barriers) {
     for (const std::string &Name : Row.Functions)
       Barriers.add(Name, true);
+    for (const std::string &Name : Row.Makers)
+      BarrierMakers.add(Name, true);
+  }
   for (const std::string &Name : Rows.ThreadNumbers)
     ThreadNumbers.add(Name, true);
 }
@@ -315,6 +318,10 @@ bool Knowledge::tellsThread(StringRef Function) const {
 
 bool Knowledge::isBarrier(StringRef Function) const {
   return !Barriers.find(plain(Function)).empty();
+}
+
+bool Knowledge::makesBarrier(StringRef Function) const {
+  return !BarrierMakers.find(plain(Function)).empty();
 }
 
 bool Knowledge::joins(StringRef Function) const {

@@ -105,6 +105,7 @@ public:
   const ThreadRow *threadClass(llvm::StringRef Class) const;
   bool joins(llvm::StringRef Function) const;
   bool isBarrier(llvm::StringRef Function) const;
+  bool makesBarrier(llvm::StringRef Function) const;
   /// Returns the number of the running thread, or of its processor.
   bool tellsThread(llvm::StringRef Function) const;
 
@@ -122,7 +123,7 @@ private:
   NameTable<int> LockTypes;
   NameTable<const Guard *> GuardTypes;
   NameTable<const ThreadRow *> ThreadFunctions, ThreadTypes;
-  NameTable<bool> Joins, Barriers, ThreadNumbers;
+  NameTable<bool> Joins, Barriers, BarrierMakers, ThreadNumbers;
   std::string Hash;
 
   std::string plain(llvm::StringRef Name) const;

@@ -122,10 +122,28 @@ bool fromJSON(const json::Value &Value, ThreadRow &Out, json::Path At) {
          Map.mapOptional("many", Out.Many) && Map.mapOptional("runs", Out.Runs);
 }
 
+/// The function of a pair of its name and the number of an argument.
+bool firstName(const json::Value &Value, NameList &Out, json::Path At) {
+  const json::Array *Pair = Value.getAsArray();
+  auto Name = Pair && !Pair->empty() ? Pair->front().getAsString()
+                                     : std::optional<llvm::StringRef>();
+  if (!Name) {
+    At.report("a function's name and the number of an argument");
+    return false;
+  }
+  Out.push_back(Name->str());
+  return true;
+}
+
 /// Only which functions they are; what they mean is for others.
 bool fromJSON(const json::Value &Value, BarrierRow &Out, json::Path At) {
-  return json::ObjectMapper(Value, At) &&
-         key(*Value.getAsObject(), "function", Out.Functions, At, namesFrom);
+  json::ObjectMapper Map(Value, At);
+  if (!Map)
+    return false;
+  const json::Object &Row = *Value.getAsObject();
+  return key(Row, "function", Out.Functions, At, namesFrom) &&
+         key(Row, "made_by", Out.Makers, At, namesFrom) &&
+         key(Row, "begins_with", Out.Makers, At, firstName);
 }
 
 bool fromJSON(const json::Value &Value, VocabularyRows &Out, json::Path At) {

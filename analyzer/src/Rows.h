@@ -64,6 +64,7 @@ struct ThreadRow {
 /// Functions at which threads wait for each other.
 struct BarrierRow {
   NameList Functions;
+  NameList Makers; ///< functions that make what they wait at
 };
 
 struct VocabularyRows {

@@ -103,6 +103,7 @@ class Knowledge:
         self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
         self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
+        self._barrier_makers: set[str] = set()
         self._joins: FunctionNames[bool] = FunctionNames(linkage)
         self._results: FunctionNames[bool] = FunctionNames(linkage)
         self._entries: FunctionNames[bool] = FunctionNames(linkage)
@@ -125,6 +126,7 @@ class Knowledge:
                 for name in callback.functions:
                     self._callbacks.add(name, callback, rust=rust)
             for barrier in table.barrier:
+                self._barrier_makers.update(barrier.makers)
                 for name in barrier.functions:
                     self._barriers.add(name, barrier, rust=rust)
             for name in table.join:
@@ -229,6 +231,10 @@ class Knowledge:
         """How threads wait for each other in a function of this name, None where they do not."""
         found = self._barriers.find(name)
         return found[0] if found else None
+
+    def meets(self, name: str) -> bool:
+        """Is a function of this name a ``barrier``, or does it make what threads wait at?"""
+        return name in self._barrier_makers or self.barrier(name) is not None
 
     def barriers(self, names: Sequence[str]) -> list[int]:
         """Rows of the names of functions that are a ``barrier``."""

@@ -173,6 +173,7 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     and ``waits`` are both true of a barrier; of a latch one function may do the one and another one the other.
     ``word``: the object is a word, and who changes it by an instruction arrives.  ``begins_with``: a function and its
     argument that says how many pass before anybody has arrived, as of a semaphore; the object is its argument 0.
+    ``made_by``: functions that make an object, their argument 0, as no other does.
     """
 
     function: Names
@@ -181,10 +182,15 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waits: bool = True
     word: bool = False
     begins_with: tuple[str, int] | None = None
+    made_by: tuple[str, ...] = ()
 
     @property
     def functions(self) -> tuple[str, ...]:
         return listed(self.function)
+
+    @property
+    def makers(self) -> tuple[str, ...]:
+        return (*self.made_by, *(() if self.begins_with is None else self.begins_with[:1]))
 
 
 class CallbackRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

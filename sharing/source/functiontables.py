@@ -214,8 +214,8 @@ def _tables(program: Program, used: set[int]) -> list[Any]:
 
 
 def _locking(functions: dict[str, int], knowledge: Knowledge) -> list[int]:
-    """Functions whose calls lock operations stand for; those of barriers stand for themselves."""
-    return [a for name, a in functions.items() if knowledge.lock_calls(name) and not knowledge.barrier(name)]
+    """Functions whose calls lock operations stand for; those of barriers and their makers stand for themselves."""
+    return [a for name, a in functions.items() if knowledge.lock_calls(name) and not knowledge.meets(name)]
 
 
 def _own(rows: FactRows, defined: Sequence[Defined[FunctionFacts]], numbers: Numbered) -> npt.NDArray[np.bool_]:

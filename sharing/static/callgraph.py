@@ -125,7 +125,7 @@ def build(
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where))
     mask = reach(image, parallel, threads, met)
     waves = find_waves(image, knowledge, entries[:MAX_ROOTS], once & (phases.first > 0))
-    stretches = find_stretches(image, knowledge, waves.in_series(entries), parallel, (mask, waves.parted), MAX_ROOTS)
+    stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves, once), MAX_ROOTS)
     if stretches.parted:
         mask = reach(image, parallel, threads, met, stretches)
         main_bit |= np.uint64(sum(1 << i for i, root in enumerate(stretches.roots) if root.name == "main"))

@@ -48,6 +48,9 @@ class Edges:
         calls["function"] = self.caller[rows]
         calls["order"], calls["ip"] = order_and_ip(image, self.caller[rows], self.where[rows])
         calls["loop_depth"] = self.depth[rows]
+        at = np.searchsorted(image.calls["ip"], calls["ip"])
+        known = np.append(image.calls["ip"], 0)[at] == calls["ip"]
+        calls["rarity"] = np.where(known, np.append(image.calls["rarity"], 0)[at], np.iinfo(np.uint8).max)
         return calls
 
     def keep(self, rows: Bools) -> Edges:

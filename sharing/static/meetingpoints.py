@@ -8,20 +8,25 @@ change it.
 
 from __future__ import annotations
 
+import bisect
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
+from sharing.static.executions import in_loop
 from sharing.static.starts import Root
 
 _LATCH = "St5latch4wait"  # in the linkage name of a template that is handed what std::latch::wait asks
+MAX_BARRIER_BYTES = 64  # of std::barrier with a small function at its end (libstdc++: 32)
+Bools = npt.NDArray[np.bool_]
 _OLD_VALUE = 1  # argument: what the word has while there is something to wait for
 
 
@@ -50,8 +55,12 @@ class MeetingPoint(msgspec.Struct, frozen=True):
         return np.concatenate([self.arrivals["loop_depth"], self.waits["loop_depth"]])
 
 
-def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) -> list[MeetingPoint]:
-    """Those in static storage, those of parallel regions, and by function those that are elsewhere."""
+def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], once: Bools) -> list[MeetingPoint]:
+    """Those in static storage, those of parallel regions, and by function those that are elsewhere.
+
+    Where a program makes one barrier alone, all are that one, wherever it is.  ``once``: functions that run at most
+    once.
+    """
     callees = distinct(image.calls["callee"])
     names = names_of_callees(image, callees)
     known = {
@@ -71,12 +80,17 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) ->
             by_object[False, address].append(number)
         if not given and known[call[1]].arrives and known[call[1]].waits:
             elsewhere[call[2]].append(number)
-    found = [MeetingPoint(image.calls[rows], image.calls[rows], unnamed=True) for rows in elsewhere.values()]
+    found = []
+    for apart in _by_maker(image, known, elsewhere, by_object, once):
+        found.append(MeetingPoint(image.calls[apart], image.calls[apart], unnamed=True))
+    _join_words(image, known, by_object)
     writes: Table | None = None
     for (of_region, address), numbers in by_object.items():
         calls = image.calls[numbers]
         rows = [known[callee] for callee in calls["callee"].tolist()]
         arrives, waits = np.array([row.arrives for row in rows]), np.array([row.waits for row in rows])
+        # Who finds a word changed need not call; no thread of a region may leave out its barriers (OpenMP 5.2, 15.3.1).
+        calls["rarity"][[row.word or of_region for row in rows]] = 0
         arrivals = calls[arrives]
         if any(row.word for row in rows) and not arrives.any():
             latch = all(_LATCH in by_address[callee] for callee in calls["callee"].tolist())
@@ -89,6 +103,40 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root]) ->
             continue
         found.append(MeetingPoint(arrivals, calls[waits], of_region))
     return found
+
+
+def _by_maker(
+    image: Image,
+    known: dict[int, BarrierRow],
+    elsewhere: dict[int, list[int]],
+    by_object: dict[tuple[bool, int], list[int]],
+    once: Bools,
+) -> Iterator[list[int]]:
+    """Calls at barriers of which nobody knows where they are, by function.
+
+    Those at a kind of which the program makes one, go to ``by_object``.
+    """
+    for numbers in elsewhere.values():
+        rows = {known[int(callee)] for callee in image.calls["callee"][numbers]}
+        makers = {name for row in rows for name in row.made_by}
+        made = np.flatnonzero(among(image.calls["callee"], [at for at, n in image.callee_names.items() if n in makers]))
+        calls = image.calls[made]
+        if len(calls) == len(rows) == 1 and not in_loop(calls["loop_depth"])[0] and once[calls["function"][0]]:
+            given = _given(image, int(calls["ip"][0]), 0, ArgKind.ADDRESS)
+            by_object[False, given[0] if given else 0] += numbers
+        else:
+            yield numbers
+
+
+def _join_words(image: Image, known: dict[int, BarrierRow], by_object: dict[tuple[bool, int], list[int]]) -> None:
+    """Takes waits for a word of an object at which others arrive by name for waits at that object."""
+    callees = image.calls["callee"]
+    words = [key for key, calls in by_object.items() if all(known[int(one)].word for one in callees[calls])]
+    others = sorted(address for of_region, address in by_object if not of_region and (of_region, address) not in words)
+    for key in words:
+        before = bisect.bisect_right(others, key[1])
+        if before and key[1] - others[before - 1] < MAX_BARRIER_BYTES:
+            by_object[False, others[before - 1]] += by_object.pop(key)
 
 
 def _is_opened_once(

@@ -21,6 +21,7 @@ main's own code nor another such region.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
 
@@ -28,6 +29,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.basics.ways import Mirrors, points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -41,7 +43,8 @@ from sharing.static.lifearms import LifeArms, life_arms
 from sharing.static.meetingpoints import MeetingPoint, meeting_points
 from sharing.static.sectionarms import section_arms
 from sharing.static.starts import Root
-from sharing.static.waves import Pairs
+from sharing.static.waves import Waves
+from sharing.static.waysin import ways_in
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
@@ -56,16 +59,21 @@ Passed = tuple[tuple[int, int], ...]
 
 
 class _Round(msgspec.Struct, frozen=True):
-    """Barriers in a loop, of which each round passes ``number``, on one arm or another, and the number of that loop."""
+    """Barriers in a loop, of which each round passes ``number``, on one arm or another, and the number of that loop.
 
-    barriers: Points
+    Between the arrival and the wait at one, where these are two calls, others may be a stage behind or not.
+    """
+
+    arrivals: Points
+    waits: Points
     loop: int
     number: int
 
     def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
         """How many of them a thread has passed since the last of a round, at each of these places."""
-        made, sure = _on_ways(self.barriers, points(image, rows))
-        known = sure & (_loops_around(image, rows) == self.loop)
+        places = points(image, rows)
+        (made, sure), (arrived, also) = (_on_ways(calls, places) for calls in (self.waits, self.arrivals))
+        known = sure & also & (made == arrived) & (_loops_around(image, rows) == self.loop)
         return [(int(n), 0) if told else NO_ROUND for n, told in zip(made % self.number, known, strict=True)]
 
 
@@ -84,20 +92,38 @@ class _Stages(msgspec.Struct, frozen=True):
         return [(int(n), 0) if told else NO_ROUND for n, told in zip(made, stages > 0, strict=True)]
 
 
+class _Waits(msgspec.Struct, frozen=True):
+    """Where a thread waits, and how rarely it comes there."""
+
+    places: Points
+    rarity: Ints
+
+    def surely(self, places: Points, rarity: Table) -> Ints:
+        """How many waits each place has behind it that no way there goes around.
+
+        A branch that leaves out the wait goes on behind it, more often than the wait is come to.
+        """
+        often = places.behind(self.places) @ np.exp2(-self.rarity / shared.RARITY_STEPS)
+        least = np.exp2(-(rarity.astype(np.int64) + 1) / shared.RARITY_STEPS)  # but for rounding
+        passed: Ints = np.floor(often / least).astype(np.int64)
+        return passed
+
+
 class _Line(msgspec.Struct, frozen=True):
     """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there.
 
     ``objects`` are numbers; those of ``rounds``, which follow, are below zero.  ``sections`` of the entry, where it has
-    any, part its stretches further.
+    any, part its stretches further.  ``function`` may be one that the thread comes to ``through`` others, once.
     """
 
     root: int
     function: int
     objects: tuple[int, ...]
     arrivals: tuple[Points, ...]
-    waits: tuple[Points, ...]
+    waits: tuple[_Waits, ...]
     rounds: tuple[_Round | _Stages, ...] = ()
     sections: LifeArms | None = None
+    through: tuple[int, ...] = ()
 
     def passed(self, image: Image, rows: Table) -> list[Passed]:
         """How far a thread is at each of these places of the entry, and last in which section, if in one."""
@@ -107,8 +133,9 @@ class _Line(msgspec.Struct, frozen=True):
             made, _ = _on_ways(arrivals, places)
             if not len(arrivals.ip):
                 made[:] = OF_ALL
-            done, sure = _on_ways(waits, places)
-            columns.append(list(zip(made.tolist(), (done * sure).tolist(), strict=True)))
+            done, sure = _on_ways(waits.places, places)
+            done = np.minimum(done * sure, waits.surely(places, rows["rarity"]))
+            columns.append(list(zip(made.tolist(), done.tolist(), strict=True)))
         columns += [one.passed(image, rows) for one in self.rounds]
         passed: list[Passed] = list(zip(*columns, strict=True))
         if self.sections is None:
@@ -142,6 +169,7 @@ class _Ways(msgspec.Struct, frozen=True):
     function: int
     arms: LifeArms
     once: bool = False
+    through: tuple[int, ...] = ()
 
     def passed(self, image: Image, rows: Table) -> list[Passed]:
         """The way that each of these places of the entry is on, nothing of what may be on several."""
@@ -176,6 +204,10 @@ class Stretches(msgspec.Struct, frozen=True):
             for bit in parts.bits.values():
                 yield parts.line.function, callees[masks & np.uint64(1 << bit) != 0], bit
                 yield self.roots[bit].function, np.zeros(0, np.int64), bit
+            for outer, inner in itertools.pairwise((*parts.line.through, parts.line.function)):
+                beside = edges.callee[edges.caller == outer]
+                for bit in parts.bits.values():
+                    yield outer, beside[beside != inner], bit
 
     def refined(self, image: Image, rows: Table, masks: Masks) -> Masks:
         """Masks of accesses by function, those in entries limited to the stretch that each is in."""
@@ -194,21 +226,27 @@ class Stretches(msgspec.Struct, frozen=True):
 
 
 def find_stretches(
-    image: Image, knowledge: Knowledge, roots: Sequence[Root], edges: Edges, known: tuple[Masks, Pairs], most: int
+    image: Image,
+    knowledge: Knowledge,
+    roots: Sequence[Root],
+    edges: Edges,
+    known: tuple[Masks, Waves, Bools],
+    most: int,
 ) -> Stretches:
-    """``known``: the roots that reach each function, and pairs of roots that never meet (``waves``); ``most`` roots may
-    come out, stretches included.
+    """``known``: the roots that reach each function, pairs of roots that never meet (``waves``), and functions that run
+    at most once; ``most`` roots may come out, stretches included.
 
     1. calls at which threads wait for each other, by object; 2. entries that pass some outside of loops, as nobody else
     does; 3. how far each of their calls and accesses is; 4. who meets whom.
     """
+    mask, in_series, once = known
+    roots, waves = in_series.in_series(roots), in_series.parted
     made, source = list(roots), list(range(len(roots)))
     passed: list[dict[int, tuple[int, int]]] = [{} for _ in roots]
-    mask, waves = known
     regions = _regions(roots, mask)
     parts: list[_Parts] = []
     sections: set[int] = set()
-    for line in _lines(image, knowledge, roots, {at for at, of in regions.items() if at == of}, edges):
+    for line in _lines(image, knowledge, roots, {at for at, of in regions.items() if at == of}, (edges, once)):
         behind = () if line.sections is None else (image.behind.elsewhere,)
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
@@ -319,11 +357,21 @@ def _one_after_another(roots: Sequence[Root], regions: dict[int, int], a: int, b
 
 
 def _lines(
-    image: Image, knowledge: Knowledge, roots: Sequence[Root], regions: Container[int], edges: Edges
+    image: Image,
+    knowledge: Knowledge,
+    roots: Sequence[Root],
+    regions: Container[int],
+    calls: tuple[Edges, Bools],
 ) -> Iterator[_Line]:
-    """Entries of threads that pass barriers, where all calls at each of these are in such entries."""
-    objects = meeting_points(image, knowledge, roots)
+    """Entries of threads that pass barriers, where all calls at each of these are in such entries.
+
+    ``calls``: edges, and functions that run at most once.
+    """
+    edges, once = calls
+    objects = meeting_points(image, knowledge, roots, once)
     entry = _entries(image, roots, edges)
+    through = ways_in({row for one in objects for row in one.functions}, entry, image, edges)
+    entry |= {row: entry[way[0]] for row, way in through.items()}
     passed: dict[int, list[int]] = defaultdict(list)
     again: dict[int, list[int]] = defaultdict(list)
     for number, one in enumerate(objects):
@@ -347,9 +395,11 @@ def _lines(
         if sum(len(rows) for of_one in here for rows in of_one) > MAX_CALLS:
             continue
         arrivals = tuple(points(image, arrives) for arrives, _ in here)
-        waits = tuple(points(image, waiting) for _, waiting in here)
+        waits = tuple(_Waits(points(image, waiting), waiting["rarity"].astype(np.int64)) for _, waiting in here)
         told = tuple(rounds.values())
-        yield _Line(entry[row], row, (*numbers, *rounds), arrivals, waits, told, section_arms(image, row))
+        sections = section_arms(image, row)
+        way = through.get(row, ())
+        yield _Line(entry[row], row, (*numbers, *rounds), arrivals, waits, told, sections, way)
 
 
 def _rounds(
@@ -359,8 +409,6 @@ def _rounds(
 
     The number is the same where another entry passes the same ones as often in a round.
     """
-    if not all(set(one.arrivals["ip"].tolist()) == set(one.waits["ip"].tolist()) for _, one in objects):
-        return
     told = _stages_told(image, function, [one for _, one in objects])
     if told is not None:
         number = max((n for n in range(2, MAX_PARTS + 1) if told.number % n == 0), default=0)
@@ -369,19 +417,32 @@ def _rounds(
             yield kinds.setdefault(kind, -1 - len(kinds)), msgspec.structs.replace(told, number=number)
         return
     objects = [(number, one) for number, one in objects if in_loop(one.depths).all()]
-    calls = [one.waits[one.waits["function"] == function] for _, one in objects]
-    rows = np.concatenate(calls) if calls else np.zeros(0, image.calls.dtype)
-    if not 1 < len(rows) <= MAX_CALLS or (rows["loop_depth"] != 1).any():
+    if not objects:
         return
+    arrivals, waits = (
+        np.concatenate([rows[rows["function"] == function] for rows in of_all])
+        for of_all in zip(*((one.arrivals, one.waits) for _, one in objects), strict=True)
+    )
+    passed = _passes_a_round(image, arrivals), _passes_a_round(image, waits)
+    if passed[0] == passed[1] and 1 < passed[1][1] <= MAX_PARTS:
+        loop, each = passed[1]
+        kind = (each, *(number for number, _ in objects))
+        places = points(image, arrivals), points(image, waits)
+        yield kinds.setdefault(kind, -1 - len(kinds)), _Round(*places, loop, each)
+
+
+def _passes_a_round(image: Image, calls: Table) -> tuple[int, int]:
+    """The loop in which all of these are, and how many of them each round makes; none where rounds differ in that."""
+    if not 1 < len(calls) <= MAX_CALLS or (calls["loop_depth"] != 1).any():
+        return NO_ROUND
     # Beside each other: a round that leaves out all of them stays where it is, and one with long inner loops is rare.
-    if not each_time(rows["rarity"] - rows["rarity"].min()).all():
-        return
-    places, loops = points(image, rows), _loops_around(image, rows)
+    if not each_time(calls["rarity"] - calls["rarity"].min()).all():
+        return NO_ROUND
+    places, loops = points(image, calls), _loops_around(image, calls)
     behind = places.behind(places)
     on_way = longest(behind) + longest(behind.T) - 1  # of a round that passes this one how many it passes
-    if 1 < on_way[0] <= MAX_PARTS and (on_way == on_way[0]).all() and (loops == loops[0]).all():
-        kind = (int(on_way[0]), *(number for number, _ in objects))
-        yield kinds.setdefault(kind, -1 - len(kinds)), _Round(places, int(loops[0]), int(on_way[0]))
+    alike = (on_way == on_way[0]).all() and (loops == loops[0]).all()
+    return (int(loops[0]), int(on_way[0])) if alike else NO_ROUND
 
 
 def _stages_told(image: Image, function: int, objects: list[MeetingPoint]) -> _Stages | None:

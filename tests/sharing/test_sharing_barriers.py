@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from linemate import api
 from tests.sharing.conftest import Compile
+from tests.sharing.phases import met
 
 KINDS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]
 BUILT = [*KINDS, ("clang-19", "source")]
@@ -49,25 +48,6 @@ WAIT = "pthread_barrier_wait(&barrier);"
 IN_TURNS = {"BEFORE": "", "FIRST": WAIT, "SECOND": WAIT}
 
 
-def met(folder: Path, compiled: Compile, kind: tuple[str, str], text: str, changed: dict[str, str]) -> bool:
-    """Is anything found about both counters, by audit or of source?"""
-    tool, level = kind
-    for key, value in changed.items():
-        text = text.replace(key, value, 1)
-    if level == "source":
-        source = folder / "program.c"
-        source.write_text(text)
-        (folder / "compile_commands.json").write_text(
-            json.dumps(
-                [{"directory": str(folder), "file": str(source), "arguments": ["clang-19", "-O2", "-c", str(source)]}]
-            )
-        )
-        report = api.check(database=folder / "compile_commands.json", config=False)
-    else:
-        report = api.audit(str(compiled(tool, "c", text, level, "-g")), config=False)
-    return any({"both.left", "both.right"} <= {p.full_name for p in f.participants} for f in report.findings)
-
-
 @pytest.mark.parametrize("kind", BUILT, ids="".join)
 @pytest.mark.parametrize("before", ["", WAIT], ids=["", "begin together"])
 def test_one_thread_works_while_the_others_wait(
@@ -94,3 +74,93 @@ def test_threads_that_work_at_one_stage_meet(
     if kind[1] == "source" and "round % 2" in changed["FIRST"]:
         pytest.skip("of source, stages are not counted")
     assert met(tmp_path, compiled, kind, PROGRAM + BY_NUMBER + STARTS, {**IN_TURNS, **changed})
+
+
+RECORD = """
+struct group { pthread_barrier_t barrier; long number; };
+static void *one(void *p) {
+  struct group *g = p;
+  for (int i = 0; i < 1000; i++) { COUNT(left); pthread_barrier_wait(&g->barrier); pthread_barrier_wait(&g->barrier); }
+  return p;
+}
+static void *two(void *p) {
+  struct group *g = p;
+  for (int i = 0; i < 1000; i++) { pthread_barrier_wait(&g->barrier); COUNT(right); pthread_barrier_wait(&g->barrier); }
+  return p;
+}
+static __attribute__((noinline)) struct group *group(void) {
+  struct group *g = malloc(sizeof *g);
+  pthread_barrier_init(&g->barrier, 0, 2);
+  return g;
+}
+int main(void) {
+  pthread_t t[2];
+  struct group *a = group(), *b = SECOND;
+  pthread_create(&t[0], 0, one, a);
+  pthread_create(&t[1], 0, two, b);
+  for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+  return (int)(both.left + both.right);
+}
+"""
+
+
+@pytest.mark.parametrize("kind", BUILT, ids="".join)
+def test_the_only_barrier_of_a_program_is_the_same_wherever_it_is(
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str]
+) -> None:
+    assert not met(tmp_path, compiled, kind, PROGRAM + RECORD, {"SECOND": "a"})
+
+
+@pytest.mark.parametrize("kind", BUILT, ids="".join)
+def test_barriers_of_two_groups_are_two(tmp_path: Path, compiled: Compile, kind: tuple[str, str]) -> None:
+    assert met(tmp_path, compiled, kind, PROGRAM + RECORD, {"SECOND": "group()"})
+
+
+CPP = """
+#include <atomic>
+#include <barrier>
+#include <latch>
+#include <thread>
+alignas(64) static struct { std::atomic<long> left, right; } both;
+alignas(64) static std::latch latch(1), other(1);
+alignas(64) static std::barrier<> barrier(2);
+static void count(std::atomic<long> &of) { for (long i = 0; i < 1000000; i++) of++; }
+int main() {
+  std::thread a([] { DOES_ONE; });
+  std::thread b([] { DOES_TWO; });
+  a.join();
+  b.join();
+}
+"""
+PARTED = {
+    "latch": ("count(both.left); latch.count_down()", "latch.wait(); count(both.right)"),
+    "barrier": ("count(both.left); barrier.arrive_and_wait()", "barrier.arrive_and_wait(); count(both.right)"),
+    "both wait": ("count(both.left); latch.arrive_and_wait()", "latch.wait(); count(both.right)"),
+}
+BESIDE = {
+    "counted down before": ("latch.count_down(); count(both.left)", "latch.wait(); count(both.right)"),
+    "asked only": ("count(both.left); latch.count_down()", "latch.try_wait(); count(both.right)"),
+    "another latch": ("count(both.left); latch.count_down()", "other.wait(); count(both.right)"),
+    "arrives without waiting": (
+        "count(both.left); barrier.arrive_and_wait()",
+        "(void)barrier.arrive(); count(both.right)",
+    ),
+    "nothing": ("count(both.left)", "count(both.right)"),
+}
+CPP_KINDS = [(tool.replace("gcc", "g++").replace("clang", "clang++"), level) for tool, level in BUILT]
+
+
+@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
+@pytest.mark.parametrize("does", PARTED.values(), ids=PARTED)
+def test_latches_and_barriers_of_the_library_part_threads(
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str], does: tuple[str, str]
+) -> None:
+    assert not met(tmp_path, compiled, kind, CPP, {"DOES_ONE": does[0], "DOES_TWO": does[1]}, "cc")
+
+
+@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
+@pytest.mark.parametrize("does", BESIDE.values(), ids=BESIDE)
+def test_who_does_not_wait_for_the_other_meets_it(
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str], does: tuple[str, str]
+) -> None:
+    assert met(tmp_path, compiled, kind, CPP, {"DOES_ONE": does[0], "DOES_TWO": does[1]}, "cc")

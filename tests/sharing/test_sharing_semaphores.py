@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from linemate import api
 from tests.sharing.conftest import Compile
+from tests.sharing.phases import met
 
 PROGRAM = """
 #include <pthread.h>
@@ -18,7 +20,8 @@ static void *two(void *p) { DOES_TWO; return p; }
 int main(void) {
   pthread_t t[3];
   sem_init(&gate, 0, BEGINS);
-  for (int i = 0; i < HOW_MANY; i++) pthread_create(&t[i], 0, one, 0);
+  pthread_create(&t[0], 0, one, 0);
+  STARTS
   pthread_create(&t[2], 0, two, 0);
   for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
   return (int)(both.left + both.right);
@@ -28,32 +31,29 @@ OPENED = {
     "DOES_ONE": "COUNT(left); sem_post(&gate)",
     "DOES_TWO": "sem_wait(&gate); COUNT(right)",
     "BEGINS": "0",
-    "HOW_MANY": "1",
+    "STARTS": "",
 }
 TOGETHER = {
     "opened first": {"DOES_ONE": "sem_post(&gate); COUNT(left)"},
     "open from the beginning": {"BEGINS": "1"},
-    "opened by the first of several": {"HOW_MANY": "2"},
+    "opened by the first of several": {"STARTS": "pthread_create(&t[1], 0, one, 0);"},
     "passed later": {"DOES_TWO": "COUNT(right); sem_wait(&gate)"},
+    "passed by some": {"DOES_TWO": "if (p) sem_wait(&gate); COUNT(right)"},
     "tried only": {"DOES_TWO": "sem_trywait(&gate); COUNT(right)"},
 }
 
 
-def met(compiled: Compile, tool: str, changed: dict[str, str]) -> bool:
-    """Is anything found about both counters?"""
-    text = PROGRAM
-    for key, value in {**OPENED, **changed}.items():
-        text = text.replace(key, value, 1)
-    report = api.audit(str(compiled(tool, "c", text, "-O2", "-g")))
-    return any({"both.left", "both.right"} <= {p.full_name for p in f.participants} for f in report.findings)
+KINDS = [*((tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")), ("clang-19", "source")]
 
 
-@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
-def test_who_passes_meets_nothing_of_what_came_before(compiled: Compile, tool: str) -> None:
-    assert not met(compiled, tool, {})
+@pytest.mark.parametrize("kind", KINDS, ids="".join)
+def test_who_passes_meets_nothing_of_what_came_before(tmp_path: Path, compiled: Compile, kind: tuple[str, str]) -> None:
+    assert not met(tmp_path, compiled, kind, PROGRAM, OPENED)
 
 
-@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("kind", KINDS, ids="".join)
 @pytest.mark.parametrize("changed", TOGETHER.values(), ids=TOGETHER)
-def test_where_it_may_be_passed_before_they_meet(compiled: Compile, tool: str, changed: dict[str, str]) -> None:
-    assert met(compiled, tool, changed)
+def test_where_it_may_be_passed_before_they_meet(
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str], changed: dict[str, str]
+) -> None:
+    assert met(tmp_path, compiled, kind, PROGRAM, {**OPENED, **changed})

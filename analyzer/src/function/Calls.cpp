@@ -154,6 +154,9 @@ void Body::call(const CallExpr &C) {
   if (Info.IsPrimitive || Info.IsLibrary)
     if (waitsForATime(*F, C))
       callRow(F, false, Where); // its name says that it sleeps
+  if (Info.IsPrimitive && F->getIdentifier() &&
+      Unit.knowledge().makesBarrier(qualifiedName(*F)))
+    plainCall(*F, /*Virtual=*/false, A, Where); // what it is handed tells
   if (Info.IsPrimitive) {
     // What it is handed runs in between: a condition to wait for, or what a
     // lock does for its caller.
