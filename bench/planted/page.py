@@ -13,10 +13,10 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Thirty-five programs of 330 to 1,100 lines in the style of servers and libraries, written by seven who did not know how
+Forty programs of 330 to 1,100 lines in the style of servers and libraries, written by eight who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last twenty a trace
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 25 a trace
 of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
@@ -69,6 +69,12 @@ often two pointers away. Two of the five (tilerender and latchtree) were read th
 true and 3 plausible, of 70 at medium 57 and 11, of 62 at low 45 and 16; without symbols 9 of 25 true, 5 plausible. A
 tree that was mended by what small programs of other shapes showed, before anybody read these, found 23, 22, 27, 21, 9
 and 36: of 40 at high 36 true and 4 plausible, of 86 at medium 70 and 14.
+""",
+    "eighth": """At the first run 46 of 74 pairs were found with gcc -O2, 38 of 72 with clang -O2, 34 of 66 and 24 of 68
+at -O0, 16 of 74 without symbols, and 42 of 74 in the source; of the pairs that both sides used 1,000 times per million
+instructions 40 of 60, 33 of 61, 23 of 43, 20 of 46, 14 of 60 and 38 of 60. But for stripped files, 36 of 43 findings at
+high were true and 7 plausible, of 107 at medium 90 and 13, of 43 at low 30 and 8; without symbols 18 of 42 true and 13
+plausible.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
