@@ -106,7 +106,7 @@ class Child(Generic[Answer]):
 
 def serve(work: Callable[[], None]) -> NoReturn:
     """Within the child: ``work`` until it returns or fails.  What it fails of is not told: the parent sees it end."""
-    gc.set_threshold(100_000, 50, 50)  # as in a run of the command
+    gc.set_threshold(500_000, 50, 50)  # as in a run of the command
     with contextlib.suppress(Exception, stopping.Stopped):
         stopping.install()
         children.use_spawner(lambda: str(tool_path("linemate-spawn")))

@@ -35,13 +35,13 @@ class AccessColumns(msgspec.Struct, frozen=True):
     mask: list[int]
     ip: list[int]
     order: list[int]
-    spots: list[Spot]  # where they are in their functions, with their weight
+    mirror: list[int]
     rest: list[float] | None
+    spots: dict[int, Spot]  # of those that were asked for
 
     @staticmethod
     def of(accesses: Accesses, image: Image) -> AccessColumns:
         sites = accesses.sites
-        ip, order, weight = sites["ip"].tolist(), sites["order"].tolist(), accesses.weight.tolist()
         return AccessColumns(
             target=sites["target"].tolist(),
             kind=sites["kind"].tolist(),
@@ -50,12 +50,20 @@ class AccessColumns(msgspec.Struct, frozen=True):
             depth=sites["loop_depth"].tolist(),
             stride=sites["stride"].tolist(),
             size=sites["size"].tolist(),
-            weight=weight,
+            weight=accesses.weight.tolist(),
             lock=accesses.lock.tolist(),
             cold=accesses.cold.tolist(),
             mask=accesses.mask.tolist(),
-            ip=ip,
-            order=order,
-            spots=list(map(Spot, map(Point, order, mirrors(image, sites).tolist(), ip), weight)),
+            ip=sites["ip"].tolist(),
+            order=sites["order"].tolist(),
+            mirror=mirrors(image, sites).tolist(),
             rest=accesses.rest.tolist() if accesses.rest is not None else None,
+            spots={},
         )
+
+    def spot(self, at: int) -> Spot:
+        """Where the access is in its function, with its weight."""
+        found = self.spots.get(at)
+        if found is None:
+            found = self.spots[at] = Spot(Point(self.order[at], self.mirror[at], self.ip[at]), self.weight[at])
+        return found

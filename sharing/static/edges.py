@@ -76,6 +76,21 @@ class Edges:
             reached[front] = True
         return reached
 
+    def spread(self, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """By function its bits in ``seeds``, those of all that call it, of all that call these, and so on."""
+        mask = seeds.copy()
+        front = np.flatnonzero(mask)
+        while len(front):
+            counts = self.start[front + 1] - self.start[front]
+            offsets = np.repeat(self.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+            targets = self.callee[offsets + np.arange(len(offsets))]
+            bits = np.repeat(mask[front], counts)
+            fresh = bits & ~mask[targets] != 0
+            targets = targets[fresh]
+            np.bitwise_or.at(mask, targets, bits[fresh])
+            front = distinct(targets)
+        return mask
+
     def callers_by_callee(self) -> tuple[Ints, npt.NDArray[np.uint64], Ints]:
         """(callers sorted by the function that they call, where they do, for each function its first one there)"""
         order = np.argsort(self.callee, kind="stable")

@@ -182,7 +182,7 @@ class Guards:
             function = columns.function[at]
             known = self._on_entry(function)
             if (own := self._held_by(function)) is not None:
-                known |= own.at(columns.spots[at].at)
+                known |= own.at(columns.spot(at).at)
             self._under[at] = known
         return known
 

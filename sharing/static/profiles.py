@@ -318,7 +318,7 @@ class Profiler:
         columns = self._columns
         if len(rows) > MAX_SPOTS:
             rows = sorted(rows, key=lambda at: -columns.weight[at])[:MAX_SPOTS]
-        return tuple([columns.spots[at] for at in rows])
+        return tuple(map(columns.spot, rows))
 
     def _operands(self, rows: list[int]) -> tuple[Range, ...]:
         """Bytes that the sites name, as far as their number is known."""

@@ -75,15 +75,17 @@ def reach(
 
     Of an entry with ``stretches``, what each of them reaches is its own.
     """
-    mask = np.zeros(edges.functions, np.uint64)
+    seeds = np.zeros(edges.functions, np.uint64)
+    own = np.zeros(edges.functions, np.uint64)  # what an entry calls is of one of its stretches
     for function, callees, bit in stretches.calls(image, edges) if stretches is not None else ():
-        mask[edges.reached_from(callees)] |= np.uint64(1 << bit)
-        mask[function] |= np.uint64(1 << bit)
+        seeds[callees[callees >= 0]] |= np.uint64(1 << bit)
+        own[function] |= np.uint64(1 << bit)
     for i, root in enumerate(threads.roots):
         if stretches is not None and stretches.parted >> i & 1:
             continue
-        seeds = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
-        mask[edges.reached_from(seeds)] |= np.uint64(1 << min(i, MAX_ROOTS))
+        begins = np.array([root.function]) if root.function >= 0 else np.flatnonzero(threads.base)
+        seeds[begins] |= np.uint64(1 << min(i, MAX_ROOTS))
+    mask = edges.spread(seeds) | own
     if met is not None:
         _through_pointers(mask, edges, met)
     return mask
@@ -102,9 +104,10 @@ def _through_pointers(mask: Masks, edges: Edges, met: Pointed) -> None:
             of_table = by_place[np.searchsorted(met.at[begins], met.behind)] | (unseen[0] if len(unseen) else 0)
             of_table[met.registered] |= np.bitwise_or.reduce(callers[met.others], initial=0)
             roots += [(bits, met.virtual[of_table == bits]) for bits in np.unique(of_table)]
-        before = mask.copy()
+        seeds = np.zeros_like(mask)
         for bits, rows in roots:
-            if len(rows):
-                mask[edges.reached_from(rows)] |= bits
-        if np.array_equal(before, mask):
+            seeds[rows] |= bits
+        more = edges.spread(seeds) & ~mask
+        if not more.any():
             return
+        mask |= more

@@ -52,9 +52,11 @@ def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]
     starts = dict.fromkeys(_starts(image, starting))
     if not starts:
         return
-    calling = image.calls[(image.calls["callee"] == 0) & (image.calls["loop_depth"] == 0)]
     kept = image.kept[image.kept["slot"] == SlotKind.RECORD]
     kept = kept[among(kept["function"], np.array([one.starter for one in starts], kept["function"].dtype))]
+    if not image.origins and not len(kept):
+        return
+    calling = image.calls[(image.calls["callee"] == 0) & (image.calls["loop_depth"] == 0)]
     for one in starts:
         told = _handed_to(image, one.starter) if image.origins else _stored(image, one, calling, kept)
         address = int(image.functions["address"][one.starter])
