@@ -76,12 +76,12 @@ class _Sorted:
 def find_repository(entries: Iterable[database.Entry], here: str, *, trusted: bool = False) -> gitbase.Repository:
     """The repository that the sources are in: that of ``here`` if it holds one of them, else that of a source."""
     paths = [entry.path for entry in entries]
-    found = gitbase.find_repository(here, trusted=trusted)
+    found = gitbase.find_repository(here, trusted=trusted, wanted=True)
     if found is not None and any(os.path.realpath(path).startswith(found.top + "/") for path in paths):
         return found
     folders = dict.fromkeys(posixpath.dirname(path) for path in paths)
     for folder in list(folders)[:NAMES_SHOWN]:
-        found = gitbase.find_repository(folder, trusted=trusted) if os.path.isdir(folder) else None
+        found = gitbase.find_repository(folder, trusted=trusted, wanted=True) if os.path.isdir(folder) else None
         if found is not None:
             return found
     raise LinemateError(f"--base: neither {here} nor the sources are in a git repository")

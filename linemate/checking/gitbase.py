@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import resource
 import shutil
 import signal
@@ -189,12 +190,23 @@ class Repository:
         return done.stdout
 
 
-def find_repository(folder: str, *, trusted: bool = False) -> Repository | None:
-    """The repository whose working tree holds ``folder``, None where there is none."""
+def find_repository(folder: str, *, trusted: bool = False, wanted: bool = False) -> Repository | None:
+    """The repository whose working tree holds ``folder``, None where there is none.
+
+    Raises LinemateError where one is ``wanted`` and git refuses to read it, as that of another user (``safe.directory``
+    of git-config).
+    """
     if not trusted:
         refuse_waiting_administration(folder)
     done = _git(folder, ["rev-parse", "--show-toplevel", "--git-common-dir"], timeout_s=QUESTION_TIMEOUT_S)
     lines = os.fsdecode(done.stdout).split("\n")
+    refused = re.search(rb"dubious ownership in repository at '([^\n]*)'", done.stderr)
+    if wanted and refused is not None:
+        path = os.fsdecode(refused[1])
+        raise LinemateError(
+            f"--base: git does not read the repository {path}, which belongs to another user; if you trust it: "
+            "git config --global --add safe.directory, with that path"
+        )
     if done.returncode != 0 or len(lines) < 2 or not lines[0]:
         return None
     return Repository(os.path.realpath(lines[0]), os.path.realpath(os.path.join(folder, lines[1])), trusted)

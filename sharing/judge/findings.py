@@ -29,9 +29,9 @@ from sharing.model.finding import (
     Remedy,
 )
 from sharing.model.image import ALLOCATED, Image, VariableFlag
-from sharing.model.plural import count
+from sharing.model.plural import count, named
 from sharing.model.profile import Actor, Heat, LineProfile
-from sharing.rules.line.base import Context, Draft
+from sharing.rules.line.base import MAX_OTHERS, Context, Draft, describe, who
 from sharing.static.holes import holes
 from sharing.static.profiles import Profiler
 
@@ -97,7 +97,18 @@ def _of_others(draft: Draft, actors: tuple[Actor, ...]) -> tuple[Actor, ...]:
 
 
 def _also(other: Draft) -> str:
-    return f"{ALSO}{other.severity.value}: {other.message}"
+    """In a line: who meets there, by which functions; what else is said of such pairs the rule's page says."""
+    first, second, *more = other.actors
+    rest = f", and {named([actor.name for actor in more], MAX_OTHERS)}" if more else ""
+    pair = f"{describe(first, *other.actors[1:])}, {_use(first)}, meets {describe(second, first)}, {_use(second)}"
+    return f"{ALSO}{other.severity.value}: {pair}{rest}"
+
+
+def _use(actor: Actor) -> str:
+    if actor.is_lock:
+        return f"taken by {who(actor.lockers)}"
+    hot = actor.writers if actor.write_heat is not Heat.COLD else ()
+    return f"written by {who(hot)}" if hot else f"read by {who(actor.readers)}"
 
 
 def _remedies(

@@ -435,6 +435,15 @@ def test_sources_outside_of_any_repository_are_refused(tmp_path: Path) -> None:
         find_repository(entries, str(tmp_path))
 
 
+def test_a_repository_of_another_user_is_named_with_what_lets_git_read_it(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = database.fixed_entries([str(case.project.top / "a.c")], [], str(tmp_path))
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as git's own tests do
+    with pytest.raises(LinemateError, match=r"belongs to another user; .* safe\.directory"):
+        find_repository(entries, str(tmp_path))
+
+
 def test_the_repository_of_the_sources_counts_not_that_of_the_folder(case: Case, tmp_path: Path) -> None:
     entries = database.fixed_entries([str(case.project.top / "a.c")], [], str(tmp_path))
     assert find_repository(entries, str(tmp_path)).top == str(case.project.top)
