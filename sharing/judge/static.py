@@ -127,7 +127,12 @@ class Judgement:
         return not any(ctx.concurrent(one.mask(writers=True), other.mask()) for one in writers for other in actors)
 
     def idle(self, address: int, offset: int, function: str) -> bool:
-        """Is it known of a function that it uses the byte at an offset of an object, but never while threads work?"""
+        """Is it known of a function that it uses the byte at an offset of an object, but never while threads work?
+
+        Of a library it is not: whoever starts threads calls what looks cold here.
+        """
+        if self.context is None or not self.context.thread_mask:
+            return False
         uses = [use for a in self.actors(address + offset, 1) for use in a.accesses if use.function == function]
         return bool(uses) and all(use.cold or use.weight <= 0 for use in uses)
 
