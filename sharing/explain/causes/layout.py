@@ -135,9 +135,8 @@ def _nothing_met(builds: Builds) -> str:
         return f"{what}, but none came onto a line of {builds.line_size} bytes with another, and no lock was split"
     met = count(builds.gained.total, "pair")
     return (
-        f"{what}, but of the {met} that came onto one line of "
-        f"{builds.line_size} bytes none is one that busy threads take from each other, and no lock or atomic came to "
-        "cross a line"
+        f"{what}, but of the {met} that came onto one line of {builds.line_size} bytes none is, by estimate, one that "
+        "busy threads take from each other, and no lock or atomic came to cross a line"
     )
 
 
