@@ -57,7 +57,7 @@ def finding_of(
 ) -> Finding:
     wanted = wanted or Wanted()
     actors = draft.actors[:MAX_PARTICIPANTS]
-    others = _of_others(draft, actors)
+    others, whole = _of_others(draft, actors), len({a.owner for a in actors}) == len(actors)
     ref = _line_ref(draft, style.line_size)
     shown = LineProfile(int(ref.address, 16), ref.size, ())
     # By name, so that it survives moves; statics of one name in two units are told apart by their source.
@@ -69,9 +69,7 @@ def finding_of(
         confidence=Confidence.COUNTED if draft.counted else Confidence.STATIC,
         verdict=draft.verdict,
         line=ref,
-        participants=tuple(
-            _participant(a, shown, whole=len({x.owner for x in actors}) == len(actors)) for a in (*actors, *others)
-        ),
+        participants=tuple(_participant(a, shown, whole=whole) for a in (*actors, *others)),
         message=draft.message,
         evidence=(
             *(Evidence(Confidence.COUNTED, text) for text in draft.counted),

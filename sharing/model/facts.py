@@ -15,6 +15,7 @@ the ``*_COLUMNS`` tuples name.  Offsets and sizes are in bytes unless a name say
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import IntEnum, IntFlag
 from typing import Annotated
 
@@ -203,6 +204,11 @@ BLOCK_COLUMNS = (
     "mirror",  # its place in another order: of two ways from one block the other one comes first
     "head",  # 1 where a loop that is in no other begins
 )
+
+
+def rows_of(flat: tuple[int, ...], width: int) -> Iterator[tuple[int, ...]]:
+    """The rows of a table that facts have as one list, each of so many columns."""
+    return (flat[at : at + width] for at in range(0, len(flat) - width + 1, width))
 
 
 class LockFact(msgspec.Struct, frozen=True, array_like=True):

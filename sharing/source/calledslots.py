@@ -7,12 +7,12 @@ or name, so that two places never are one.  What is also given what is not seen 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.facts import KEPT_COLUMNS, THROUGH_SLOT
+from sharing.model.facts import KEPT_COLUMNS, THROUGH_SLOT, rows_of
 from sharing.model.image import KEPT_DTYPE, SlotKind, Table
 from sharing.source.program import Program
 
@@ -32,7 +32,9 @@ class CalledSlots:
             facts = program.units[unit]
             for name in facts.slots:
                 self._number.setdefault(name, FIRST_PLACE + len(self._number))
-            unseen |= {facts.slots[slot] for slot, function, _ in _rows(facts.kept) if function < 0}
+            unseen |= {
+                facts.slots[slot] for slot, function, _ in rows_of(facts.kept, len(KEPT_COLUMNS)) if function < 0
+            }
         for name in unseen:
             self._number[name] = 0
         lists = [[self._number.get(name, 0) for name in unit.slots] for unit in program.units]
@@ -55,7 +57,7 @@ class CalledSlots:
         found: dict[tuple[int, int, int, int], None] = {}
         for unit in self._program.members:
             facts = self._program.units[unit]
-            for slot, function, argument in _rows(facts.kept):
+            for slot, function, argument in rows_of(facts.kept, len(KEPT_COLUMNS)):
                 number = self._number[facts.slots[slot]]
                 symbol = facts.symbols[function] if function >= 0 else ""
                 if not number or symbol not in row or argument > MOST_ARGUMENTS:
@@ -67,8 +69,3 @@ class CalledSlots:
         for at, one in enumerate(found):
             table[at]["value"], table[at]["function"], table[at]["where"], table[at]["arg"] = one
         return table
-
-
-def _rows(kept: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
-    width = len(KEPT_COLUMNS)
-    return ((kept[at], kept[at + 1], kept[at + 2]) for at in range(0, len(kept), width))

@@ -6,9 +6,7 @@ it nothing here tells.  Records in the frame of who calls are not followed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from sharing.model.facts import ARG_COLUMNS, CALL_COLUMNS, KEPT_COLUMNS, Passed, UnitFacts
+from sharing.model.facts import ARG_COLUMNS, CALL_COLUMNS, KEPT_COLUMNS, Passed, UnitFacts, rows_of
 from sharing.source.program import Program
 
 
@@ -19,8 +17,8 @@ def handed_out(program: Program) -> dict[str, str]:
     in_records = [_in_records(unit, program) for unit in program.units]
     for defined in program.functions.values():
         unit = program.units[defined.unit]
-        calls = list(_rows(defined.facts.calls, len(CALL_COLUMNS)))
-        for call, _, kind, value, *_ in _rows(defined.facts.args, len(ARG_COLUMNS)):
+        calls = list(rows_of(defined.facts.calls, len(CALL_COLUMNS)))
+        for call, _, kind, value, *_ in rows_of(defined.facts.args, len(ARG_COLUMNS)):
             callee = calls[call][0]
             if callee < 0 or (name := unit.symbols[callee]) in program.functions:
                 continue
@@ -49,13 +47,9 @@ def _held(program: Program) -> dict[str, str]:
 def _in_records(unit: UnitFacts, program: Program) -> dict[int, str]:
     """By index of a record, the first function of the program that its unit keeps in a member of one."""
     members: dict[str, str] = {}
-    for slot, function, _ in _rows(unit.kept, len(KEPT_COLUMNS)):
+    for slot, function, _ in rows_of(unit.kept, len(KEPT_COLUMNS)):
         what, _, place = unit.slots[slot].partition(" ")
         if what == "member" and function >= 0 and unit.symbols[function] in program.functions:
             members.setdefault(place.rpartition(".")[0], unit.symbols[function])
     names = [key.partition("@")[0] for key, _ in unit.records]
     return {index: members[name] for index, name in enumerate(names) if name in members}
-
-
-def _rows(flat: tuple[int, ...], width: int) -> Iterator[tuple[int, ...]]:
-    return (flat[at : at + width] for at in range(0, len(flat) - width + 1, width))

@@ -24,7 +24,7 @@ def allocation(image: Image, ip: int) -> tuple[int, int, str]:
     if not len(call):
         return 0, HEAP_ALIGNMENT, ""
     asked = _known.of(image.calls, (image.args, image.functions, image.callee_names), lambda: _Asked(image))
-    size, alignment = asked.of(ip, int(call["callee"][0]), {}, numbers.LOCK_WRAPPERS) or (0, HEAP_ALIGNMENT)
+    size, alignment = asked.of(image, ip, int(call["callee"][0]), {}, numbers.LOCK_WRAPPERS) or (0, HEAP_ALIGNMENT)
     return size, alignment, _called(image, call)
 
 
@@ -34,50 +34,50 @@ def _called(image: Image, call: Table) -> str:
 
 
 class _Asked:
-    """What calls of one image ask for; each function is followed once for all that it is handed."""
+    """What calls of one image ask for; each function is followed once for all that it is handed.
+
+    It is kept as long as the image's table of calls is, and so does not hold the image itself.
+    """
 
     def __init__(self, image: Image) -> None:
-        self._image = image
         by_function = np.argsort(image.calls["function"], kind="stable")
         self._callers = image.calls["function"][by_function]
         self._inner = image.calls[["ip", "callee"]][by_function]
-        order = np.argsort(image.args["ip"], kind="stable")
-        self._args = image.args[order]
-        self._ips: npt.NDArray[np.uint64] = self._args["ip"].copy()
+        self._args = np.argsort(image.args["ip"], kind="stable")  # rows in the order of their calls
+        self._ips: npt.NDArray[np.uint64] = image.args["ip"][self._args]
         self._found: dict[tuple[int, tuple[tuple[int, int], ...], int], _What | None] = {}
 
-    def of(self, ip: int, callee: int, handed: dict[int, int], rounds: int) -> _What | None:
+    def of(self, image: Image, ip: int, callee: int, handed: dict[int, int], rounds: int) -> _What | None:
         """What a call asks for; None where it asks no allocator.
 
         A function of the program that returns what an allocator made asks for what it is handed, or for a size of its
         own.  ``handed``: the arguments of the function that calls, as far as they are known.
         """
-        image, given = self._image, self._given(ip, handed)
+        given = self._given(image, ip, handed)
         wrapper = int(function_at(image, np.array([callee], np.uint64))[0])
         if wrapper < 0 or callee in image.callee_names:
             name = names_of_callees(image, np.array([callee], np.uint64))[0]
             return _asks(name.lower(), given) if makes_objects(name) else None
         key = wrapper, tuple(sorted(given.items())), rounds
         if key not in self._found:
-            self._found[key] = None  # a cycle adds nothing
-            self._found[key] = self._within(wrapper, given, rounds)
+            self._found[key] = self._within(image, wrapper, given, rounds)
         return self._found[key]
 
-    def _within(self, wrapper: int, given: dict[int, int], rounds: int) -> _What | None:
+    def _within(self, image: Image, wrapper: int, given: dict[int, int], rounds: int) -> _What | None:
         """What the calls of a function ask for that is handed this."""
         first, last = np.searchsorted(self._callers, (wrapper, wrapper + 1)).tolist() if rounds else (0, 0)
         inner = self._inner[first:last].tolist()
-        found = {asked for ip, callee in inner if (asked := self.of(ip, callee, given, rounds - 1)) is not None}
+        found = {asked for ip, callee in inner if (asked := self.of(image, ip, callee, given, rounds - 1)) is not None}
         if not found:
             return None
         sizes = {size for size, _ in found}
         return sizes.pop() if len(sizes) == 1 else 0, min(alignment for _, alignment in found)
 
-    def _given(self, ip: int, handed: dict[int, int]) -> dict[int, int]:
+    def _given(self, image: Image, ip: int, handed: dict[int, int]) -> dict[int, int]:
         """The arguments of a call that are known."""
         first, last = (int(self._ips.searchsorted(np.uint64(ip), side)) for side in ("left", "right"))
         given: dict[int, int] = {}
-        for _, _, value, _, arg, kind, source, _ in self._args[first:last].tolist():
+        for _, _, value, _, arg, kind, source, _ in image.args[self._args[first:last]].tolist():
             if kind == ArgKind.CONSTANT:
                 given[arg] = value
             elif kind == ArgKind.PARAM and source in handed:

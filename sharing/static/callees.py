@@ -93,13 +93,13 @@ def _name_tables(image: Image) -> tuple[_Objects, npt.NDArray[np.uint64], _Objec
     )
 
 
-def of_call(image: Image, ips: npt.NDArray[Any], field: str) -> npt.NDArray[Any]:
-    """One field of the calls at these addresses, 0 where no call is recorded."""
+def of_call(image: Image, ips: npt.NDArray[Any], field: str, unknown: int = 0) -> npt.NDArray[Any]:
+    """One field of the calls at these addresses, ``unknown`` where no call is recorded."""
     calls = image.calls
     if not len(calls):
-        return np.zeros(len(ips), np.uint16)
+        return np.full(len(ips), unknown, np.uint16)
     row = np.minimum(np.searchsorted(calls["ip"], ips), len(calls) - 1)
-    return np.where(calls["ip"][row] == ips, calls[field][row], 0)
+    return np.where(calls["ip"][row] == ips, calls[field][row], unknown)
 
 
 def passed_on(

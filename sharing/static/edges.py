@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.model.arrays import distinct
 from sharing.model.image import CALL_DTYPE, Image, Table
 from sharing.static import numbers, perthread
-from sharing.static.callees import function_at
+from sharing.static.callees import function_at, of_call
 from sharing.static.executions import times
 from sharing.static.phases import order_and_ip, program_point
 
@@ -48,9 +48,7 @@ class Edges:
         calls["function"] = self.caller[rows]
         calls["order"], calls["ip"] = order_and_ip(image, self.caller[rows], self.where[rows])
         calls["loop_depth"] = self.depth[rows]
-        at = np.searchsorted(image.calls["ip"], calls["ip"])
-        known = np.append(image.calls["ip"], 0)[at] == calls["ip"]
-        calls["rarity"] = np.where(known, np.append(image.calls["rarity"], 0)[at], np.iinfo(np.uint8).max)
+        calls["rarity"] = of_call(image, calls["ip"], "rarity", unknown=np.iinfo(np.uint8).max)
         return calls
 
     def keep(self, rows: Bools) -> Edges:
@@ -66,24 +64,23 @@ class Edges:
         front = distinct(seeds[seeds >= 0])
         reached[front] = True
         while len(front):
-            counts = self.start[front + 1] - self.start[front]
-            total = int(counts.sum())
-            if not total:
-                break
-            offsets = np.repeat(self.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-            targets = self.callee[offsets + np.arange(total)]
+            targets, _ = self._called(front)
             front = distinct(targets[~reached[targets]])
             reached[front] = True
         return reached
+
+    def _called(self, callers: Ints) -> tuple[Ints, Ints]:
+        """What these call, one behind the other, and how many calls each makes."""
+        counts = self.start[callers + 1] - self.start[callers]
+        offsets = np.repeat(self.start[callers] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        return self.callee[offsets + np.arange(len(offsets))], counts
 
     def spread(self, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
         """By function its bits in ``seeds``, those of all that call it, of all that call these, and so on."""
         mask = seeds.copy()
         front = np.flatnonzero(mask)
         while len(front):
-            counts = self.start[front + 1] - self.start[front]
-            offsets = np.repeat(self.start[front] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-            targets = self.callee[offsets + np.arange(len(offsets))]
+            targets, counts = self._called(front)
             bits = np.repeat(mask[front], counts)
             fresh = bits & ~mask[targets] != 0
             targets = targets[fresh]

@@ -7,9 +7,12 @@ What is stored and called back later on the caller's thread, as callbacks of mos
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
 from sharing.model.arrays import among
@@ -26,19 +29,40 @@ def has_own_vocabulary(exports: list[str], knowledge: Knowledge) -> bool:
     return bool(knowledge.thread_starters(exports)) or imports_threads(exports) is not None
 
 
+class _Starts(NamedTuple):
+    """``callees`` of a library's arguments, and by row of these which one it is for; ``direct``: of those that start
+    threads what these run and are handed; ``processes``: rows that make processes; ``near``: as of ``_near``."""
+
+    callees: npt.NDArray[np.uint64]
+    inverse: npt.NDArray[np.intp]
+    direct: frozenset[Argument]
+    processes: Bools
+    near: Bools
+
+
+_known: Kept[_Starts] = Kept()
+
+
+def _starts(library: Image, knowledge: Knowledge) -> _Starts:
+    def found() -> _Starts:
+        callees, inverse = np.unique(library.args["callee"], return_inverse=True)
+        names = names_of_callees(library, callees)
+        starters = knowledge.thread_starters(names)
+        processes = making_processes(library, [int(callees[i]) for i, name in enumerate(names) if name in HOLDERS])
+        direct = frozenset((i, argument) for i in starters for argument in _given_to_threads(knowledge, names[i]))
+        near = _near(library, [int(callees[i]) for i in starters], processes)
+        return _Starts(callees, inverse, direct, processes, near)
+
+    return _known.of(library.args, (library.calls, library.functions, knowledge), found)
+
+
 def run_on_threads(library: Image, knowledge: Knowledge) -> set[tuple[int, int]]:
     """(row of a function, argument) of all whose argument a thread is started to run, or is handed."""
-    args, kept = library.args, library.kept
-    callees, inverse = np.unique(args["callee"], return_inverse=True)
-    names = names_of_callees(library, callees)
-    starters = set(knowledge.thread_starters(names))
-    processes = making_processes(library, [int(callees[i]) for i, name in enumerate(names) if name in HOLDERS])
-    direct = {(i, argument) for i in starters for argument in _given_to_threads(knowledge, names[i])}
-    found = _wrappers(library, callees, inverse, direct, processes)
-    near = _near(library, [int(callees[i]) for i in starters], processes)
+    callees, inverse, direct, processes, near = _starts(library, knowledge)
+    found = _wrappers(library, callees, inverse, set(direct), processes)
     index = {address: i for i, address in enumerate(callees.tolist())}
     stored: set[Argument] = set()
-    for function, argument in set(_stored(kept)):
+    for function, argument in set(_stored(library.kept)):
         if near[function]:
             found.add((function, argument))
         called = index.get(int(library.functions["address"][function]))
@@ -52,11 +76,7 @@ def run_on_threads(library: Image, knowledge: Knowledge) -> set[tuple[int, int]]
 def read_near_starts(library: Image, knowledge: Knowledge) -> set[tuple[int, int, int]]:
     """(row of a function, argument, bytes) of words that a function which starts threads takes out of a record that it
     is handed, and does not call itself: it copies the record, or hands the thread what is in it."""
-    callees = np.unique(library.args["callee"])
-    names = names_of_callees(library, callees)
-    processes = making_processes(library, [int(a) for a, name in zip(callees, names, strict=True) if name in HOLDERS])
-    starters = knowledge.thread_starters(names)
-    near = _near(library, [int(callees[i]) for i in starters], processes)
+    near = _starts(library, knowledge).near
     params, width = library.params, library.arch.pointer_size
     rows = params[(params["function"] >= 0) & (params["kind"] == AccessKind.LOAD) & (params["size"] >= width)]
     rows = rows[near[rows["function"]]]

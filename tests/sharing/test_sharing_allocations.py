@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 import pytest
@@ -60,12 +62,23 @@ def test_each_function_is_followed_once_for_all_that_it_is_handed(
     followed: list[int] = []
     within = allocations._Asked._within
 
-    def counted(self: allocations._Asked, wrapper: int, given: dict[int, int], rounds: int) -> tuple[int, int] | None:
+    def counted(
+        self: allocations._Asked, image: Image, wrapper: int, given: dict[int, int], rounds: int
+    ) -> tuple[int, int] | None:
         followed.append(wrapper)
-        return within(self, wrapper, given, rounds)
+        return within(self, image, wrapper, given, rounds)
 
     monkeypatch.setattr(allocations._Asked, "_within", counted)
     (main,) = [row for row, f in enumerate(image.functions) if image.names[f["name"]] == "main"]
     (ip,) = image.calls["ip"][image.calls["function"] == main].tolist()
     assert allocations.allocation(image, ip)[0] == 0, "several sizes"
     assert len(followed) <= WIDE * LAYERS * numbers.LOCK_WRAPPERS
+
+
+def test_what_is_known_of_an_image_goes_with_it(compiled: Compile) -> None:
+    image = image_of(compiled("gcc", "c", WRAPPERS, "-O1", "-g"))
+    calls = weakref.ref(image.calls)
+    allocations.allocation(image, int(image.calls["ip"][0]))
+    del image
+    gc.collect()
+    assert calls() is None

@@ -22,6 +22,7 @@ from sharing.model.facts import (
     RecordBits,
     RecordFacts,
     TypeTree,
+    rows_of,
 )
 from sharing.model.image import AccessKind
 from sharing.model.types import MAX_DEPTH
@@ -76,11 +77,10 @@ def own_elements(program: Program, ctx: SourceContext) -> Iterator[Elements]:
 
 
 def _arguments(program: Program) -> Iterator[_Argument]:
-    width, call_width = len(ARG_COLUMNS), len(CALL_COLUMNS)
+    call_width = len(CALL_COLUMNS)
     for defined in program.functions.values():
         function = defined.facts
-        for at in range(0, len(function.args) - width + 1, width):
-            call, number, kind, value, _, stride = function.args[at : at + width]
+        for call, number, kind, value, _, stride in rows_of(function.args, len(ARG_COLUMNS)):
             if call >= 0 and (stride or kind in (Passed.FUNCTION, Passed.OWN)):
                 callee, *_, loops, _, _, _ = function.calls[call * call_width : (call + 1) * call_width]
                 name = program.symbol(defined.unit, callee) if callee >= 0 else ""
@@ -353,12 +353,10 @@ def _passed_elements(program: Program, arguments: tuple[_Argument, ...], *kinds:
 
 def used_by(program: Program, user: Defined[FunctionFacts]) -> Iterator[tuple[int, int, Defined[RecordFacts]]]:
     """Records that a function accesses or hands on: what each is relative to (``Base``), and the parameter's number."""
-    flat, width = user.facts.accesses, len(ACCESS_COLUMNS)
-    rows = {tuple(flat[at : at + 3]) for at in range(0, len(flat) - width + 1, width)}
-    args, arg_width = user.facts.args, len(ARG_COLUMNS)
-    for at in range(0, len(args) - arg_width + 1, arg_width):
-        if args[at + 2] == Passed.RECORD:
-            rows.add((Base.RECORD, -1, args[at + 3]))
+    rows = {row[:3] for row in rows_of(user.facts.accesses, len(ACCESS_COLUMNS))}
+    for _, _, kind, value, *_ in rows_of(user.facts.args, len(ARG_COLUMNS)):
+        if kind == Passed.RECORD:
+            rows.add((Base.RECORD, -1, value))
     for base, number, index in sorted(rows):
         record = program.record(user.unit, index) if base != Base.VARIABLE else None
         if record is not None:

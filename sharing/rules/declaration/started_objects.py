@@ -11,7 +11,16 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sharing.model.facts import ARG_COLUMNS, BLOCK_COLUMNS, CALL_COLUMNS, AllocationFact, Base, FunctionFacts, Passed
+from sharing.model.facts import (
+    ARG_COLUMNS,
+    BLOCK_COLUMNS,
+    CALL_COLUMNS,
+    AllocationFact,
+    Base,
+    FunctionFacts,
+    Passed,
+    rows_of,
+)
 from sharing.model.profile import Heat
 from sharing.rules.declaration.base import SourceContext
 from sharing.rules.declaration.heap_alignment import aligns_itself
@@ -52,12 +61,12 @@ def started_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elem
 
 
 def _calls(program: Program, defined: Defined[FunctionFacts]) -> Iterator[_Call]:
-    function, width, block = defined.facts, len(CALL_COLUMNS), len(BLOCK_COLUMNS)
-    heads = sorted(function.blocks[at] for at in range(0, len(function.blocks), block) if function.blocks[at + 2])
-    for at in range(0, len(function.calls) - width + 1, width):
-        callee, file, line, column, depth, _, order, _ = function.calls[at : at + width]
+    function = defined.facts
+    heads = sorted(row[0] for row in rows_of(function.blocks, len(BLOCK_COLUMNS)) if row[2])
+    for at, row in enumerate(rows_of(function.calls, len(CALL_COLUMNS))):
+        callee, file, line, column, depth, _, order, _ = row
         name = program.symbol(defined.unit, callee) if callee >= 0 else ""
-        yield _Call(at // width, name, (file, line, column), bisect_right(heads, order) if depth else 0, order)
+        yield _Call(at, name, (file, line, column), bisect_right(heads, order) if depth else 0, order)
 
 
 def _made(
@@ -98,7 +107,7 @@ def _users(
     if row is None or row.entry_argument is None:
         return
     data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
-    args = tuple(_arguments(defined.facts, start.row))
+    args = _arguments(defined.facts).get(start.row, [])
     if any(number == data and kind == Passed.VARIABLE for number, kind, _ in args):
         return
     wanted = [
@@ -115,18 +124,16 @@ def _users(
         taken = used_by(program, user)
         if any((base, at, r.facts.key) == (Base.PARAMETER, parameter, key) for base, at, r in taken):
             yield user.facts.name
+        passed = _arguments(user.facts)
         for call in _calls(program, user):
-            handed = [
-                n
-                for n, kind, value in _arguments(user.facts, call.row)
-                if (kind, value) == (Passed.PARAMETER, parameter)
-            ]
+            own = passed.get(call.row, [])
+            handed = [number for number, kind, value in own if (kind, value) == (Passed.PARAMETER, parameter)]
             wanted += [(program.function(user.unit, call.callee), number) for number in handed if call.callee]
 
 
-def _arguments(function: FunctionFacts, row: int) -> Iterator[tuple[int, int, int]]:
-    """(argument, kind, value) of what a call passes."""
-    width = len(ARG_COLUMNS)
-    for at in range(0, len(function.args) - width + 1, width):
-        if function.args[at] == row:
-            yield function.args[at + 1], function.args[at + 2], function.args[at + 3]
+def _arguments(function: FunctionFacts) -> dict[int, list[tuple[int, int, int]]]:
+    """By number of a call (argument, kind, value) of what it passes."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    for call, number, kind, value, *_ in rows_of(function.args, len(ARG_COLUMNS)):
+        found.setdefault(call, []).append((number, kind, value))
+    return found
