@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
 from sharing.model.arrays import among, distinct, leading
@@ -65,6 +66,8 @@ class _Effect(msgspec.Struct, frozen=True):
 # The index of a called function, its argument, and of the lock behind it the row in ``Knowledge.locks`` and the offset.
 _Wrapper = tuple[int, int, int, int]
 ByEntry = dict[tuple[int, int], list[tuple[int, int]]]  # see objects_by_entry
+
+_passed: Kept[tuple[Table, Table]] = Kept()
 
 
 class _Within:
@@ -366,10 +369,7 @@ def _summaries(image: Image, entries: Table) -> Table:
 
     Those of what they pass their arguments on to are among them, as far as they were needed.
     """
-    passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
-    callee = function_at(image, passed["callee"])
-    keep = callee >= 0
-    passed, callee = passed[keep], callee[keep]
+    passed, callee = _passed_on(image)
     wanted = _handed_on(len(image.functions), entries, passed["function"], callee)
     within = wanted[passed["function"]]
     passed, callee = passed[within], callee[within]
@@ -394,6 +394,17 @@ def _summaries(image: Image, entries: Table) -> Table:
         level = _limit(fresh)
         params = _limit(np.concatenate([params, level]))
     return params
+
+
+def _passed_on(image: Image) -> tuple[Table, Table]:
+    """Rows of calls that hand on an argument of their own function, and the functions that they call, of this image."""
+
+    def found() -> tuple[Table, Table]:
+        passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
+        callee = function_at(image, passed["callee"])
+        return passed[callee >= 0], callee[callee >= 0]
+
+    return _passed.of(image.args, (image.functions,), found)
 
 
 def if_seldom(rarity: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

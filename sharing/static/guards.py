@@ -165,26 +165,23 @@ class Guards:
         if self._origins.known:
             return self._origins.guards(rows, self._columns.weight)
         under: dict[str, float] = defaultdict(float)
-        weights, total = self._columns.weight, 0.0
+        weights, total, known = self._columns.weight, 0.0, self._under
         for at in rows:
             weight = weights[at]
             total += weight
             if weight:
-                for lock in self._locks(at):
+                for lock in known[at] if at in known else self._locks(at):
                     under[lock] += weight
         return frozenset(lock for lock, value in under.items() if total and value >= numbers.GUARD_SHARE * total)
 
     def _locks(self, at: int) -> frozenset[str]:
-        """That an access is under."""
-        known = self._under.get(at)
-        if known is None:
-            columns = self._columns
-            function = columns.function[at]
-            known = self._on_entry(function)
-            if (own := self._held_by(function)) is not None:
-                known |= own.at(columns.spot(at).at)
-            self._under[at] = known
-        return known
+        """That an access is under, which nobody has asked yet."""
+        function = self._columns.function[at]
+        locks = self._on_entry(function)
+        if (own := self._held_by(function)) is not None:
+            locks |= own.at(self._columns.spot(at).at)
+        self._under[at] = locks
+        return locks
 
     def _held_by(self, function: int, *, calling: bool = False) -> _Holding | None:
         """What the function holds by its own doing, or what it calls is entered with (``calling``); None: nothing."""

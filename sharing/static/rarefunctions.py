@@ -115,8 +115,10 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     safe = np.minimum(row, len(image.functions) - 1)
     own = image.functions["address"][safe] == taken["target"]
     taken, row = taken[own], row[own]
-    others = _by_place(calls[~among(calls["callee"], prepares)])
-    if not len(others) or not len(taken):
+    if not len(taken):
+        return np.zeros(0, np.int64)
+    others = _by_place(calls[among(calls["function"], taken["function"]) & ~among(calls["callee"], prepares)])
+    if not len(others):
         return np.zeros(0, np.int64)
     at = np.minimum(np.searchsorted(others["ip"], taken["ip"], "right"), len(others) - 1)
     follows = (others["function"][at] == taken["function"]) & among(others["callee"][at], installs)
@@ -124,9 +126,9 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
 
 
 def _by_place(calls: Table) -> Table:
-    """By address; those of a binary nearly always are, and to sort whole rows takes as long as all else here."""
+    """By address; those of a binary nearly always are."""
     ip = calls["ip"]
-    return np.sort(calls, order="ip") if (ip[1:] <= ip[:-1]).any() else calls
+    return calls[np.argsort(ip, kind="stable")] if (ip[1:] < ip[:-1]).any() else calls
 
 
 def _uncalled(image: Image, rows: Rows) -> Rows:
