@@ -75,7 +75,7 @@ def _as_planned(planned: Planned, planner: Planner) -> Remedy:
     # Of a section of the kernel this tells a member from a variable.
     breaks = remedy.breaks_abi if remedy.kind == "section" else plan.breaks_abi
     grown = {} if plan.grows is None else {"each_bytes": plan.grows, "cost_bytes": plan.grows * max(remedy.objects, 1)}
-    shown = _shown(plan.edits) or _line_after(plan.edits, planner)
+    shown = _shown(plan) or _line_after(plan.edits, planner)
     return msgspec.structs.replace(
         remedy,
         text=f"{planned.participant.full_name}: {plan.how}" if shown else remedy.text,
@@ -86,12 +86,19 @@ def _as_planned(planned: Planned, planner: Planner) -> Remedy:
     )
 
 
-def _shown(edits: Sequence[SourceEdit]) -> str:
+def _shown(plan: Plan) -> str:
     """Declarations that the edits write; alone where one is written whole.  The rest is counted."""
-    written = [text for edit in edits if re.search("[;{]", text := edit.replacement.strip("\n"))]
-    more = len(edits) - len(written[:EDITS_SHOWN])
+    again = {part.edit: part.again for part in plan.parts}
+    written = [text for edit in plan.edits if re.search("[;{]", text := _alone(edit, again.get(edit, 0)))]
+    more = len(plan.edits) - len(written[:EDITS_SHOWN])
     lines = [*dict.fromkeys(written[:EDITS_SHOWN]), *([f"/* and {count(more, 'more place')} */"] if more else [])]
     return "\n".join(lines) if written else ""
+
+
+def _alone(edit: SourceEdit, again: int) -> str:
+    """What an edit writes, without what ends the declaration before it and begins the one behind it (``Part``)."""
+    text = edit.replacement.strip("\n")
+    return text[: len(text) - again].removeprefix(";").strip() if again or text.startswith(";") else text
 
 
 def _line_after(edits: Sequence[SourceEdit], planner: Planner) -> str:

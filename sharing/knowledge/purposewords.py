@@ -1,7 +1,7 @@
 """Words in names that say what a variable counts: references, the order of events, or what happened how often.
 
-Owns the table ``purposes.json``.  A name is weak evidence: it says which kind of counter it is only of what code
-changes as a counter.
+And words of flags that end or begin a thread's work.  Owns the table ``purposes.json``.  A name is weak evidence: it
+says which kind of counter it is only of what code changes as a counter, and that it is a flag of what loops read.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class _Words(msgspec.Struct, frozen=True):
     counted_uses: frozenset[str]
     sequences: frozenset[str]
     statistics: frozenset[str]
+    stops: frozenset[str]
 
 
 @functools.cache
@@ -45,6 +46,11 @@ def counts_events(name: str) -> bool:
 
 def counts_statistics(name: str) -> bool:
     return not _known().statistics.isdisjoint(_words(name))
+
+
+def tells_to_stop(name: str) -> bool:
+    """A flag that says whether a thread goes on: ``stop``, ``running``, ``request_close``."""
+    return not _known().stops.isdisjoint(_words(name))
 
 
 def _words(name: str) -> list[str]:

@@ -6,12 +6,15 @@ access does to a line, and by which thread, is what rules judge (``Role`` says h
 
 from __future__ import annotations
 
+import re
+
 from sharing.knowledge.endwords import name_ends
-from sharing.knowledge.purposewords import counts_events, counts_references, counts_statistics
+from sharing.knowledge.purposewords import counts_events, counts_references, counts_statistics, tells_to_stop
 from sharing.model.profile import Access, Actor, Role
 from sharing.rules.ends import movers
 
 SETTING_BYTES = 8  # of the longest scalar: what is longer is a table
+_FLAG = re.compile(r"\b(_?bool|atomic_bool|sig_atomic_t|atomic_flag)\b", re.IGNORECASE)
 
 
 def purpose(actor: Actor, *mates: Actor) -> str:
@@ -23,7 +26,7 @@ def purpose(actor: Actor, *mates: Actor) -> str:
     if any(_are_ends(actor, mate) for mate in mates):
         return "end of a queue"
     if actor.role is Role.READ_MOSTLY and _is_setting(actor):
-        return "read-mostly setting"
+        return _setting(actor)
     counter = _counter(actor) if actor.role in (Role.ATOMIC, Role.COUNTER) else ""
     return counter or actor.role.value
 
@@ -43,6 +46,23 @@ def _are_ends(one: Actor, other: Actor) -> bool:
 def _is_setting(actor: Actor) -> bool:
     start, end = actor.span
     return end - start <= SETTING_BYTES and "*" not in actor.type_name and not any(a.stride for a in actor.accesses)
+
+
+def _setting(actor: Actor) -> str:
+    """A word for a scalar that is hardly written: what loops ask for again and again is no setting.
+
+    Its type says that it may change meanwhile (atomic, volatile), or its name that it ends or begins something: of
+    another one compilers may read the value once.
+    """
+    polled = any(a.reads and not a.writes and a.loop_depth and not a.cold for a in actor.accesses)
+    stops = tells_to_stop(actor.name)
+    if not polled or not (stops or actor.is_volatile or "atomic" in actor.type_name.lower() or _is_atomic(actor)):
+        return "read-mostly setting"
+    return f"{'flag' if stops or _FLAG.search(actor.type_name) else 'value'} that threads poll"
+
+
+def _is_atomic(actor: Actor) -> bool:
+    return any(a.atomic for a in actor.accesses)
 
 
 def _counter(actor: Actor) -> str:

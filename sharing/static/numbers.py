@@ -231,6 +231,10 @@ RELEASED: Annotated[
 ENTRY_WRAPPERS: Annotated[
     int, About("calls from a function to the start of a thread", Origin.CHOSEN, "wrappers of threads are no deeper")
 ] = 4
+START_WAYS: Annotated[
+    int,
+    About("ways to the starts of a thread", Origin.CHOSEN, "of more nobody says that one run of the program takes one"),
+] = 8
 ONCE_WRAPPERS: Annotated[
     int, About("calls between a function and what runs it once", Origin.CHOSEN, "they hand their own argument on")
 ] = 2

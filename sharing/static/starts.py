@@ -29,7 +29,7 @@ from sharing.static.indirectentries import calls_pointers, handed_on
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
 from sharing.static.oncemade import made_once, one_of_its_class
-from sharing.static.startarms import apart
+from sharing.static.startarms import apart, several_of
 from sharing.static.storedentries import stored_entries
 
 LAST_ARGUMENT = 5  # argument that is handed over in a register
@@ -53,14 +53,13 @@ class Root:
 
 def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[Root], list[str]]:
     """Thread entries by creation calls, and the names of the imported functions that create threads."""
-    args, go = image.args, by_go(image)
+    args, go, looped = image.args, by_go(image), _in_loop(image.calls)
     callees = union(args["callee"], image.calls["callee"][go | _creating(image, knowledge)])
     inverse = np.searchsorted(callees, args["callee"])
     wanted, many, waits = _asked(image, knowledge, callees)
     pointed, in_loop, by_chance = _Pointed(image), _in_loop(args), _left_in_registers(image, knowledge)
-    looped = _in_loop(image.calls)
     often, through_pointers = _called_often(image, looped, mains), calls_pointers(image)
-    found: dict[int, list[bool]] = {}
+    found, frequent = dict[int, list[bool]](), set[int]()  # by entry its starts; entries that are started often
     waited: dict[int, list[int]] = {}  # by entry the functions that start it and wait
     places: dict[int, list[int]] = {}  # by entry the calls that start it, with 0 for those that are not known
     starters: dict[int, int] = {}  # addresses of functions that are handed objects, and the entry that they start
@@ -68,9 +67,9 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     def start(row: int, starter: int, ip: int, *, several: bool) -> None:
         """This function runs on a thread of its own, which that one starts."""
         if _without_known(image, [row]):
-            often_so = bool(often[starter]) and not behind_its_mark(image, ip, row)
-            often_so = often_so and not one_of_its_class(image, row, starter, often)
-            _note(found, places, row, ip, several=several or often_so)
+            _note(found, places, row, ip, several=several)
+            if often[starter] and not (behind_its_mark(image, ip, row) or one_of_its_class(image, row, starter, often)):
+                frequent.add(row)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed := handed_on(image, starter, row, callees))
             many.update((key, True) for key in handed if several)  # one run of it starts them: all do what it is handed
@@ -111,7 +110,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row in entries:
         found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
         places[row] = [0]
-    return _roots(image, found, waited, tasks, places), _creators(image, knowledge)
+    often_so = several_of(image, found, places, frequent, looped, mains)
+    return _roots(image, found, waited, tasks, places, often_so), _creators(image, knowledge)
 
 
 def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, ip: int, *, several: bool) -> None:
@@ -294,19 +294,21 @@ def _roots(
     waited: dict[int, list[int]],
     tasks: set[int],
     places: dict[int, list[int]],
+    repeated: set[int],
 ) -> list[Root]:
     """``found``: by function, of each of its starts whether that makes several; ``waited``: who starts it and waits;
-    ``places``: by which calls."""
+    ``places``: by which calls; ``repeated``: those that several starts, or one that is come to often, make several of.
+    """
     always = {at: frozenset(by) for at, by in waited.items() if len(by) == len(found.get(at, ()))}
     known = {at: frozenset(ips) for at, ips in places.items() if all(ips)}
     return [
         Root(
             function_name(image, at),
             at,
-            len(times) > 1 or any(times),
+            at in repeated or any(times),
             always.get(at, frozenset()),
             at in tasks,
-            times == [False] and any(behind_its_mark(image, ip, at) for ip in known.get(at, ())),
+            times == [False] and at not in repeated and any(behind_its_mark(image, ip, at) for ip in known.get(at, ())),
             started=known.get(at, frozenset()),
         )
         for at, times in sorted(found.items())

@@ -463,3 +463,28 @@ def test_another_static_of_a_like_name_is_not_edited(builder: ProgramBuilder) ->
     )
     who = msgspec.structs.replace(wanted.participants[0], name="get::none.hits")
     assert refusal(builder, msgspec.structs.replace(wanted, participants=(who,)))
+
+
+@pytest.mark.parametrize("name", ["first", "middle", "last"])
+def test_of_a_declaration_of_several_its_own_is_shown_alone(builder: ProgramBuilder, name: str) -> None:
+    text = "static volatile long first,\n    middle, last"
+    path = builder.file("a.c", f"{text};\nlong f(void) {{ return first + middle + last; }}\n")
+    unit = builder.unit(path)
+    known = {each: unit.variable(text, each) for each in ("first", "middle", "last")}
+    (remedy,) = attach_edits(finding(known[name]), builder.program(), read).remedies
+    shown = f"static struct {{ _Alignas(64) volatile long value; }} {name};"
+    assert remedy.edit.splitlines() == [shown, "/* and 1 more place */"]
+
+
+def test_what_stands_before_in_the_same_statement_is_shown(builder: ProgramBuilder) -> None:
+    text = "static struct box { long n; } one, other"
+    path = builder.file("a.c", f"{text};\nlong f(void) {{ return one.n + other.n; }}\n")
+    unit = builder.unit(path)
+    box = unit.record("struct box { long n; }", "box", (("long n;", "n", LONG),))
+    identity = unit.variable(text, "one", unit.of_record(box))
+    unit.variable(text, "other", unit.of_record(box))
+    (remedy,) = attach_edits(finding(identity), builder.program(), read).remedies
+    assert remedy.edit.splitlines()[:2] == [
+        "struct box { long n; };",
+        "static struct { _Alignas(64) struct box value; } one;",
+    ]

@@ -63,6 +63,27 @@ def test_a_scalar_that_is_hardly_written_is_a_setting_and_a_table_is_none() -> N
     assert purpose(actor("handler", Role.READ_MOSTLY, read, type_name="void (*)(int)")) == "read-mostly data"
 
 
+def test_what_loops_ask_for_again_is_polled_and_no_setting() -> None:
+    polls = access("work", "r", loop_depth=1)
+    flag = actor("fin", Role.READ_MOSTLY, polls, type_name="std::atomic<bool>")
+    assert purpose(flag) == "flag that threads poll"
+    assert purpose(actor("stop", Role.READ_MOSTLY, polls, type_name="int")) == "flag that threads poll"
+    assert (
+        purpose(actor("mode", Role.READ_MOSTLY, polls, type_name="int", is_volatile=True)) == "value that threads poll"
+    )
+    atomically = access("work", "ra", loop_depth=1)
+    assert purpose(actor("mode", Role.READ_MOSTLY, atomically, type_name="int")) == "value that threads poll"
+
+
+def test_what_a_loop_may_read_once_or_nobody_reads_in_one_is_a_setting() -> None:
+    polls = access("work", "r", loop_depth=1)
+    assert purpose(actor("verbose", Role.READ_MOSTLY, polls, type_name="bool")) == "read-mostly setting"
+    assert purpose(actor("stop", Role.READ_MOSTLY, access("once", "r"), type_name="int")) == "read-mostly setting"
+    seldom = access("report", "r", loop_depth=1, cold=True)
+    assert purpose(actor("stop", Role.READ_MOSTLY, seldom, type_name="int")) == "read-mostly setting"
+    assert purpose(actor("stop", Role.WRITTEN, polls, access("set", "w"), type_name="int")) == "written data"
+
+
 def test_ends_are_of_one_record_and_moved_by_different_functions() -> None:
     head = actor("queue.head", Role.WRITTEN, access("pop", "rw"))
     tail = actor("queue.tail", Role.WRITTEN, access("push", "rw"))
