@@ -24,6 +24,7 @@ from elfscan.code.overrides import overrides, virtual_tables
 from elfscan.code.partitions import set_aside
 from elfscan.code.pointerarguments import placed_pointers
 from elfscan.code.storedcode import in_lists, leading_to_functions, pointed_data, stored_code
+from elfscan.code.unoptimized import flag_unoptimized
 from elfscan.code.unwind import EXTENT_DTYPE, read_extents
 from elfscan.compilers import language_of_nameless
 from elfscan.debug.rustnames import RUST_NAME, told_apart
@@ -123,16 +124,15 @@ def read_image(
     """One ELF image, with ``notes`` in front of its own; ``starter`` starts the helpers.  See ``read_images``."""
     kind = image_kind(elf)
     with ExitStack() as running:
-        # 1. The helpers first: debug information needs only the file, access sites also the functions.
-        debug = _start_debug(elf, debug_file, starter, running, records) if types else None
+        debug = _start_debug(elf, debug_file, starter, running, records) if types else None  # 1. The helpers first.
         program = running.enter_context(open_program(elf, debug.symbols if debug is not None else None))
         code = _read_functions(program, kind)
         callees = _callee_names(program, code)
         scan = running.enter_context(_start_access(program, kind, code, callees, debug, starter)) if access else None
 
         named = _read_names(program, code)  # 2. While they run: names, flags, variables.
-        # 3. What the helpers found.
-        typed, accesses = _with_types(debug, program, named), _accesses(scan, code)
+        flag_unoptimized(program, code.table)
+        typed, accesses = _with_types(debug, program, named), _accesses(scan, code)  # 3. What the helpers found.
         set_aside(program, code.table, code.initial, callees, accesses.tables)
         counts = _counts(program, code, typed, accesses, kind)
         undecoded = _little_decoded(counts)

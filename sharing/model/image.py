@@ -86,6 +86,7 @@ class FunctionFlag(IntFlag):
     ASIDE = 256  # gcc takes it to be seldom run: known by the place where that has it put it
     VIRTUAL = 2048  # source only: virtual, and nothing else has its address but tables of virtual functions
     FOR_MODULES = 1024  # a kernel or module exports it to other modules (EXPORT_SYMBOL)
+    UNOPTIMIZED = 8192  # compiled without optimization: keeps all variables in memory
 
 
 class VariableFlag(IntFlag):

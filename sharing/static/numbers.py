@@ -144,6 +144,14 @@ CALLERS_SHARE: Annotated[
 SURE_FACTOR: Annotated[
     float, About("factor of the rate that matters", Origin.CHOSEN, "estimates are off by so much as often as not")
 ] = 10.0
+UNOPTIMIZED: Annotated[
+    float,
+    About(
+        "instructions for each one of the same code optimized",
+        Origin.MEASURED,
+        "five planted programs under callgrind, gcc -O0 for -O2: 2.0 to 2.4 of C, 5.0 of C++",
+    ),
+] = 3.0
 EACH_TIME: Annotated[
     int, About("steps of rarity", Origin.CHOSEN, "up to here a loop does it as a rule: one time of four, or more often")
 ] = 8

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.model.arrays import distinct
-from sharing.model.image import AccessKind, Image, Table
+from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
 from sharing.static.executions import each_time, in_loop, mostly
@@ -65,7 +65,10 @@ def _total(runs: Floats, each: Floats) -> float:
 
 
 def work_of(image: Image) -> Work:
-    """Each function's length, its parts executed as often as the accesses and calls in them are."""
+    """Each function's length, its parts executed as often as the accesses and calls in them are.
+
+    Of code that was not optimized what it has when it is: how often threads meet is asked of what is put to work.
+    """
     n = len(image.functions)
     count, looped = np.zeros(n), np.zeros(n)
     straight = np.zeros(n)
@@ -76,7 +79,9 @@ def work_of(image: Image) -> Work:
         straight += np.bincount(rows["function"], often * ~inside, n)
         looped += np.bincount(rows["function"], often * inside, n)
         count += np.bincount(rows["function"], minlength=n)
-    size = np.maximum(image.functions["size"] / shared.INSTRUCTION_BYTES, 1.0)
+    unoptimized = image.functions["flags"] & np.uint32(FunctionFlag.UNOPTIMIZED) != 0
+    longer = np.where(unoptimized, numbers.UNOPTIMIZED, 1.0)
+    size = np.maximum(image.functions["size"] / (shared.INSTRUCTION_BYTES * longer), 1.0)
     size = np.where(own > 0, own, size)
     part = size / np.maximum(count, 1.0)
     away = np.flatnonzero((by_call > 0) & (image.calls["function"] >= 0))

@@ -149,12 +149,12 @@ def before_the_loop() -> Builder:
     return b.ends()
 
 
-def beside_long_work(instructions: int, loop: int = 1) -> Builder:
+def beside_long_work(instructions: int, loop: int = 1, flags: int = 0) -> Builder:
     """A thread that runs so many other instructions in its loop, or before."""
     b = Program()
     b.function("left").call("compute", loop=loop)
     atomic(b.functions["left"], "mine", 1)
-    b.function("compute").statements = instructions
+    b.function("compute", flags).statements = instructions
     return b.ends()
 
 
@@ -387,6 +387,7 @@ ROWS: list[Row] = [
     ("FAINT", 0.9, before_the_loop),
     ("CALLERS_SHARE", 1e-6, in_a_library),
     ("SURE_FACTOR", 1e6, counters),
+    ("UNOPTIMIZED", 1.0, lambda: beside_long_work(4000, flags=FunctionFlag.UNOPTIMIZED)),
     ("EACH_TIME", -1, counters),
     ("EVERY_ROUND", 0, beside_sleep),
     ("INLINED", 0.0, at_the_end_of_a_chain),

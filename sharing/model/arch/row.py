@@ -72,6 +72,17 @@ class ThreadCalls(msgspec.Struct, frozen=True):
     text: bytes = b""
 
 
+class FrameCode(msgspec.Struct, frozen=True):
+    """How functions begin that make a frame: with ``make``, behind a ``mark`` of where branches may lead or at once.
+
+    ``keeps``: a pattern (``re``) of what follows where they store there at once what they were handed in registers.
+    """
+
+    mark: bytes
+    make: bytes
+    keeps: bytes
+
+
 class SystemCalls(msgspec.Struct, frozen=True):
     """Numbers of the Linux system calls that matter here, and the registers of a call by perf's names."""
 
@@ -122,7 +133,7 @@ class Machine:
     everywhere.  ``number_loads``: a pattern of an instruction that puts a number into a register or on the stack,
     little-endian in its group and at its end; ``number_adds``: of one that adds such a number to a register;
     ``calls_through``: of a call or jump to what stands behind a pointer, with the distance cleared; ``leaves``: of one
-    that code does not go on behind, besides direct jumps.
+    that code does not go on behind, besides direct jumps.  ``frames``: how functions with a frame begin.
     ``addresses``: how code refers to code.  ``gcc``, ``section_anchors`` (by default from -O1
     on) and ``large_array`` (from so many bytes on an array is aligned to as many; 0: never) say how compilers place
     variables.  ``tls_ends_at_pointer``: a program's thread-local storage ends at the thread pointer, rounded up to its
@@ -146,6 +157,7 @@ class Machine:
     perf: PerfRegisters | None = None
     calls: SystemCalls | None = None
     threads: ThreadCalls | None = None
+    frames: FrameCode | None = None
     derives: bool = False
     code_mask: int = 0
     packed_types: bool = False

@@ -10,6 +10,7 @@ from sharing.model.arch.plt import PltStub, SlotOperand
 from sharing.model.arch.relocation import DATA, DynamicTypes, Formula, Operation
 from sharing.model.arch.row import (
     CodeAddresses,
+    FrameCode,
     GccAlignment,
     Machine,
     PerfRegisters,
@@ -66,6 +67,15 @@ _THREADS = ThreadCalls(
     # lea near(%rip), %rdi, perhaps through %rax; mov $whole, %edi.
     rb"\x48\x8d(?:\x3d(?P<near>.{4})|\x05(?P<via>.{4})\x48\x89\xc7)|\xbf(?P<whole>.{4})",
 )
+# endbr64; push %rbp, mov %rsp, %rbp.  Then registers may be saved, room made in the frame, a mark put at its end
+# against overruns, and a result set, before %rdi or %xmm0 is stored there (Intel SDM volume 2).
+_FRAMES = FrameCode(
+    b"\xf3\x0f\x1e\xfa",
+    b"\x55\x48\x89\xe5",
+    rb"(?:\x41[\x54-\x57])*\x53?(?:\x48\x83\xec.|\x48\x81\xec.{4})?"
+    rb"(?:\x64\x48\x8b[\x04\x14]\x25\x28\0{3}\x48\x89[\x45\x55].)?(?:\xc7\x45.{5})?"
+    rb"(?:\x48?\x89[\x7d\xbd]|[\xf2\xf3]\x0f\x11[\x45\x85])",
+)
 
 ROWS = (
     Machine(
@@ -87,6 +97,7 @@ ROWS = (
         perf=_REGISTERS,
         calls=_CALLS,
         threads=_THREADS,
+        frames=_FRAMES,
         derives=True,
         padding=_PADDING,
         number_loads=_NUMBER_LOADS,
