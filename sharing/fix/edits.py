@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from sharing.basics.geometry import round_up
 from sharing.fix.hazards import LargerBreaks
 from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.members import align_member, separate_member_elements
+from sharing.fix.moves import move_member
 from sharing.fix.plan import Plan, Planner
 from sharing.fix.records import separate_element, separate_record, use_destructive_size
 from sharing.fix.seen import name_end
@@ -32,6 +34,7 @@ _AMONG_OBJECTS = frozenset(rule.id for rule in RULES if rule.among_objects)
 _STARTING = frozenset(rule.id for rule in RULES if rule.starts_line)
 LINE_SHOWN = 200  # characters of a line of source
 EDITS_SHOWN = 6  # of one plan in words; all are in ``Remedy.edits``
+_BEHIND = re.compile(r" behind (\w+), a line away")  # as ``sharing.judge.remedy`` words it
 _EDITED = frozenset({"pad-type", "pad-element", "align-member", "move-member", "section", "destructive-size"})
 
 
@@ -75,7 +78,8 @@ def _as_planned(planned: Planned, planner: Planner) -> Remedy:
     # Of a section of the kernel this tells a member from a variable.
     breaks = remedy.breaks_abi if remedy.kind == "section" else plan.breaks_abi
     grown = {} if plan.grows is None else {"each_bytes": plan.grows, "cost_bytes": plan.grows * max(remedy.objects, 1)}
-    shown = _shown(plan) or _line_after(plan.edits, planner)
+    moved = remedy.kind == "move-member" and plan.grows == 0  # its words show the place as well
+    shown = remedy.edit if moved else _shown(plan) or _line_after(plan.edits, planner)
     return msgspec.structs.replace(
         remedy,
         text=f"{planned.participant.full_name}: {plan.how}" if shown else remedy.text,
@@ -127,7 +131,51 @@ def plan_finding(finding: Finding, planner: Planner) -> tuple[Planned, ...]:
             result.append(Planned(remedy, participant, None, str(reason), breaks=True))
         except Refused as reason:
             result.append(Planned(remedy, participant, None, str(reason) or "no edit is known for it"))
-    return tuple(result)
+    return _parting(planner, finding, result)
+
+
+def _parting(planner: Planner, finding: Finding, planned: Sequence[Planned]) -> tuple[Planned, ...]:
+    """The same where these part the pair that the finding names, though some are refused.
+
+    Else the other one of the two moves in place of the one that cannot; where neither can, no edit is made, as those of
+    what else is on the line would leave the pair on it.
+    """
+    pair = finding.participants[:2]
+    own = {one.identity for one in pair}
+    stays = next((one for one in planned if one.plan is None and one.participant.identity in own), None)
+    moves = any(one.plan is not None and one.participant.identity in own for one in planned)
+    if stays is None or moves or len(pair) < 2 or stays.breaks:
+        return tuple(planned)
+    known = planner.program.variables
+    other = next((one for one in pair if one.identity != stays.participant.identity and one.identity in known), None)
+    if other is not None:
+        try:
+            found = _other_one(planner, stays, other)
+        except Refused:
+            pass  # the reason why the first one stays is what a reader asks for
+        else:
+            return tuple(found if one is stays else one for one in planned)
+    reason = f"{stays.participant.full_name} would stay beside the other one: {stays.reason}"
+    return tuple(one if one.plan is None else replace(one, plan=None, reason=reason) for one in planned)
+
+
+def _other_one(planner: Planner, stays: Planned, other: Participant) -> Planned:
+    """Whole lines for a variable in place of those for the one beside it.  Raises Refused."""
+    plan = separate_variable(planner.of_program(other.identity, other.source), other.identity)
+    facts, line = planner.variable(other.identity).facts, planner.line_size
+    note = f"{stays.participant.full_name} stays, and what else is beside it is for the next check: {stays.reason}"
+    remedy = msgspec.structs.replace(
+        stays.remedy,
+        kind="pad-type",
+        text=f"give {other.full_name} a type of whole {line}-byte lines",
+        edit="",
+        moves=other.full_name,
+        identity=other.identity,
+        cost_bytes=round_up(max(facts.size, 1), line) - facts.size + max(line - max(facts.align, 1), 0),
+        objects=1,
+        each_bytes=0,
+    )
+    return Planned(remedy, other, replace(plan, notes=(note, *plan.notes)))
 
 
 def _record(planner: Planner, participant: Participant) -> str:
@@ -183,8 +231,7 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
     if remedy.kind == "destructive-size":
         return use_destructive_size(planner, identity)
     if remedy.kind == "move-member":
-        plan = _member(planner, participant, finding)
-        return replace(plan, notes=(f"it grows every object; by hand nothing would: {remedy.text}", *plan.notes))
+        return _moved_member(planner, participant, remedy, finding)
     if remedy.kind == "align-member" or (remedy.kind == "section" and remedy.breaks_abi):
         return _member(planner, participant, finding)
     if remedy.kind == "pad-element" and (inner := _array_inside(planner, participant)):
@@ -194,6 +241,30 @@ def _plan(planner: Planner, participant: Participant, remedy: Remedy, finding: F
     if remedy.kind == "pad-element":
         return separate_elements(planner, identity)
     return separate_variable(planner, identity, read_mostly="__read_mostly" in remedy.edit)
+
+
+def _moved_member(planner: Planner, participant: Participant, remedy: Remedy, finding: Finding) -> Plan:
+    """The member at the place that the remedy names; where its order is fixed, room around it."""
+    try:
+        record = _record_around(planner, participant)
+        path = participant.member or _inside(planner, participant)
+        behind = _BEHIND.search(remedy.text)
+        if record is None or behind is None or not re.fullmatch(r"\w+", path):
+            raise Refused("it is in a record within another one")
+        return move_member(planner, record, path, behind[1])
+    except Refused as reason:
+        plan = _member(planner, participant, finding)
+        note = f"it grows every object; by hand nothing would, but {reason}: {remedy.text}"
+        return replace(plan, notes=(note, *plan.notes))
+
+
+def _record_around(planner: Planner, participant: Participant) -> Defined[RecordFacts] | None:
+    """The project's own record that a participant is a member of."""
+    identity = participant.identity
+    if identity not in planner.program.variables:
+        return planner.program.records.get(identity)
+    variable = planner.variable(identity)
+    return planner.own_record(_element(variable.facts.type), variable.unit)
 
 
 def _objects(planner: Planner, record: Defined[RecordFacts], remedy: Remedy, finding: Finding) -> Plan:
@@ -213,18 +284,13 @@ def _undeclared(participant: Participant) -> str:
 
 
 def _member(planner: Planner, participant: Participant, finding: Finding) -> Plan:
-    identity = participant.identity
     path = participant.member or _inside(planner, participant)
     others = [
         other.member or _inside(planner, other)
         for other in finding.participants
-        if other is not participant and other.identity == identity
+        if other is not participant and other.identity == participant.identity
     ]
-    if identity in planner.program.variables:
-        variable = planner.variable(identity)
-        record = planner.own_record(_element(variable.facts.type), variable.unit)
-    else:
-        record = planner.program.records.get(identity)
+    record = _record_around(planner, participant)
     if record is None or not path:
         raise Refused("its type is not the project's own")
     return align_member(planner, record, path, split=finding.rule in _STARTING, others=[o for o in others if o])

@@ -30,7 +30,7 @@ def elsewhere(
         return
     record = types[core]
     members = sorted(record.members, key=lambda m: m.offset_bits)
-    if len(members) > MAX_MEMBERS or record.align > _natural(types, members) or high - low < 2 * line_size:
+    if len(members) > MAX_MEMBERS or record.align > _natural(types, members) or high - low <= line_size:
         return
     if any(m.bit_size or m.is_base or not m.name or types.size(m.type) <= 0 for m in members):
         return
