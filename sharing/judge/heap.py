@@ -121,15 +121,19 @@ def of_records(
     for context, can_meet in ((of_two_kinds, told_by.of_two_kinds), (any_two, told_by.of_any)):
         every = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, rules, limits=True)
         for draft in every:
-            if _is_of_members(draft) and can_meet(*draft.actors[:2]):
+            if _is_of_shared_elements(draft) or (_is_of_members(draft) and can_meet(*draft.actors[:2])):
                 worst[_pair(draft)] = max(worst.get(_pair(draft), draft), draft, key=lambda one: one.severity.rank)
     drafts = [_of_any(draft) for draft in worst.values() if not own.have_own(draft)]
     drafts = drafts if reading.typed else [_plainly(draft) for draft in drafts]
-    drafts = [_at_most_low(one) if one.actors[0].owner in found.doubtful else one for one in drafts]
+    drafts = [
+        _at_most_low(one) if one.actors[0].owner in found.doubtful or _is_of_one_kind(one) else one for one in drafts
+    ]
     if reading.moves is not None and known is not None:
         mine = OnHeap(drafts, joined, any_two)
         drafts = [one for one in drafts if not any(_says_as_much(other, known, one, mine) for other in known.drafts)]
     drafts = [draft for draft in drafts if _says_more(draft, said.get(_pair(draft)))]
+    if known is not None:
+        drafts = _without_elements_of(known, OnHeap(drafts, joined, any_two))
     return OnHeap(drafts, joined, any_two, traced=reading.moves is not None)
 
 
@@ -165,6 +169,12 @@ def _says_as_much(draft: Draft, said: OnHeap, other: Draft, by: OnHeap) -> bool:
     # A lock that a function hands on is used by the call that hands it there, or by the one in the callee.
     same = bool(first & one) or (draft.actors[0].is_lock and other.actors[0].is_lock)
     return bool((same and rest & more) or (first & more and rest & one))
+
+
+def _without_elements_of(known: OnHeap, heap: OnHeap) -> list[Draft]:
+    """The drafts without those on elements that instructions use which the first view tells of, by another name."""
+    said = set[int]().union(*(_users(one.actors[0], known) for one in known.drafts if len(one.actors) == 1))
+    return [one for one in heap.drafts if len(one.actors) > 1 or not said & _users(one.actors[0], heap)]
 
 
 def _users(actor: Actor, heap: OnHeap) -> set[int]:
@@ -235,16 +245,24 @@ class _Apart:
         for one in told.every:
             given[one.entry].add(None if one.stride else one.data)
         self._objects: dict[str, list[tuple[int, set[int]]]] = defaultdict(list)  # by record: (mask of a root, objects)
+        self._starting: dict[str, int] = defaultdict(int)  # by record: those that are handed one
         functions = passes.image.functions["address"]
         for at, root in enumerate(passes.calls.roots):
             record = records.entries.get((root.function, 0)) if root.function >= 0 else None
             data = given.get(int(functions[root.function]), {None}) if record is not None else {None}
             objects = {one for one in data if one is not None}
+            if record is not None:
+                self._starting[record] |= 1 << at
             if record is not None and len(objects) == len(data):
                 self._objects[record].append((1 << at, objects))
 
     def have_own(self, draft: Draft) -> bool:
-        """Whether all threads that use the two are handed the record, and no two kinds of them the same object."""
+        """Whether all threads that use the two are handed the record, and no two kinds of them the same object.
+
+        Of elements whether who changes them is handed it: one that all have is known for itself.
+        """
+        if len(draft.actors) == 1:
+            return bool(self._starting.get(draft.actors[0].owner, 0) & draft.actors[0].mask(writers=True))
         known = self._objects.get(draft.actors[0].owner, [])
         mask = draft.actors[0].mask() | draft.actors[1].mask()
         mine = [objects for root, objects in known if mask & root]
@@ -317,6 +335,16 @@ def _is_of_elements(draft: Draft) -> bool:
     """Whether it says that threads disturb each other, each in an element of its own of one array."""
     (first, *more) = draft.actors
     return draft.verdict is Verdict.FALSE_SHARING and not more and first.section == ALLOCATED
+
+
+def _is_of_shared_elements(draft: Draft) -> bool:
+    """Whether it says so of elements that are made for several threads, whosever object they are in: atomics."""
+    return _is_of_elements(draft) and any(access.atomic and access.stride for access in draft.actors[0].writers)
+
+
+def _is_of_one_kind(draft: Draft) -> bool:
+    """Whether it is on elements that one kind of threads changes: each of these may have an object of its own."""
+    return len(draft.actors) == 1 and draft.actors[0].mask(writers=True).bit_count() < 2
 
 
 def _pair(draft: Draft) -> frozenset[str]:

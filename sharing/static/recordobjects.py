@@ -304,6 +304,7 @@ class _Layout:
 
     def __init__(self, image: Image, named: NamedTypes, rows: Mapping[str, int], *, plain: bool) -> None:
         self._laid = LaidOut(image, named)
+        self._types, self._rows, self._line = named.types, rows, image.arch.line_size
         self.begin: dict[str, int] = {}
         self.size = {name: named.types.size(row) for name, row in rows.items()}
         self.shown = {
@@ -320,6 +321,21 @@ class _Layout:
     def image(self) -> Image:
         return self._laid.image()
 
+    def chosen(self, place: Place) -> tuple[int, int]:
+        """(bytes in the record, bytes between elements) of a place: of elements smaller than a line the first one.
+
+        No bytes between them where it is one place, or the elements are larger.
+        """
+        row = self._rows.get(place.name, -1)
+        if place.exact or row < 0:
+            return place.offset, 0
+        leaf = self._types.leaf(row, place.offset)
+        if leaf is not None and leaf.stride and leaf.count * leaf.stride > leaf.stride:
+            first, stride = leaf.offset + (place.offset - leaf.offset) % leaf.stride, leaf.stride
+        else:
+            first, stride = place.offset, self._types.size(row)
+        return (first, stride) if 0 < stride < self._line else (place.offset, 0)
+
     def addresses(self, wholes: _Parts, name: str, offset: int) -> list[int]:
         """Where the byte of a record is: in each that it is a part of."""
         return [
@@ -332,15 +348,19 @@ class _Layout:
 def _sites(sites: Table, places: Places, layout: _Layout, wholes: _Parts) -> Table:
     rows: list[int] = []
     targets: list[int] = []
-    for row, ip in enumerate(sites["ip"].tolist()):
+    strides: list[int] = []
+    for row, (ip, flags) in enumerate(sites[["ip", "flags"]].tolist()):
         place = places.at[ip]
-        for address in layout.addresses(wholes, place.name, place.offset):
+        offset, stride = layout.chosen(place) if flags & SiteFlag.ATOMIC else (place.offset, 0)
+        for address in layout.addresses(wholes, place.name, offset):
             rows.append(row)
             targets.append(address)
+            strides.append(stride)
     found = sites[rows].copy()
     found["target"] = np.array(targets, np.uint64)
     found["flags"] &= np.uint8(SiteFlag.ATOMIC | SiteFlag.CLEARS | SiteFlag.BITMAP)
-    found["stride"] = 0
+    found["stride"] = np.array(strides, np.uint16)
+    found["flags"][found["stride"] > 0] |= np.uint8(SiteFlag.INDEXED)
     return found if len(found) else np.zeros(0, SITE_DTYPE)
 
 
