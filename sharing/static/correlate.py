@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
@@ -19,6 +20,7 @@ from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import in_loop, times
+from sharing.static.onceinlife import latched, once_in_life
 from sharing.static.phases import program_point
 from sharing.static.sections import within
 from sharing.static.wideaccesses import by_member
@@ -40,6 +42,7 @@ class Accesses(msgspec.Struct, frozen=True):
     cold: npt.NDArray[np.bool_]
     once: Floats | None = None  # in one run of its function, where a second thread may overlap it; see ``perthread``
     rest: Floats | None = None  # the share of ``weight`` that makes something busy; None: all of it
+    lasting: Floats | None = None  # the share of ``weight`` that goes on while threads live; None: all of it
 
     def take(self, rows: npt.NDArray[Any]) -> Accesses:
         return Accesses(
@@ -51,6 +54,7 @@ class Accesses(msgspec.Struct, frozen=True):
             self.cold[rows],
             self.once[rows] if self.once is not None else None,
             self.rest[rows] if self.rest is not None else None,
+            self.lasting[rows] if self.lasting is not None else None,
         )
 
 
@@ -153,7 +157,13 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
         part_of_run = part * np.maximum(several, _on_one_line(image, rows, variable))
         once = perthread.times(rows["loop_depth"], rows["rarity"]) * part_of_run * (1.0 if rest is None else rest)
     mask, cold = graph.mask_of(image, rows), graph.cold[function]
-    return Accesses(rows, weight * part * several, mask, lock_row, variable, cold, once, rest)
+    seldom = once_in_life(image, graph, rows, mask) & (lock_row < 0)
+    aside = seldom | cold | (part == 0.0) | (rows["rarity"] >= shared.SELDOM)
+    seldom |= (sets := latched(image, graph, rows, mask, aside))
+    if once is not None:
+        once = np.where(sets, 0.0, once)
+    lasting = np.where(seldom, 2.0 ** (-shared.SELDOM / shared.RARITY_STEPS), 1.0) if seldom.any() else None
+    return Accesses(rows, weight * part * several, mask, lock_row, variable, cold, once, rest, lasting)
 
 
 def _one_of_several(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

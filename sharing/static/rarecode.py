@@ -161,7 +161,9 @@ def _entries(image: Image, of: Callable[[frozenset[str]], Addresses], known: Row
     table = _table()
     handed = {(a, number) for wanted, number in table.entries for a in of(frozenset({wanted})).tolist()}
     entries = union(rarefunctions.handed_over_to(image, handed), known)
-    entries = union(entries, rarefunctions.installed(image, of(table.installs), of(table.prepares)))
+    records = of(table.installs), of(table.prepares)
+    entries = union(entries, rarefunctions.installed(image, *records))
+    entries = union(entries, rarefunctions.installed_by_callers(image, *records))
     return union(entries, administrators(image, table.administration, of(table.shown_by)))
 
 

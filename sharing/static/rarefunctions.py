@@ -125,6 +125,34 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     return _uncalled(image, distinct(row[follows]))
 
 
+def installed_by_callers(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
+    """Functions that are handed to one which puts such an argument into a record that it hands over, and nowhere else.
+
+    Most programs have one: ``my_signal(SIGTERM, stop)``.  Of an argument that the wrapper neither keeps nor hands on
+    nor calls there is nothing else that it can do with it.
+    """
+    calls, args, kept = image.calls, image.args, image.kept
+    known = (calls["function"] >= 0) & (calls["rarity"] <= numbers.EACH_TIME)
+    wrappers = distinct(calls["function"][known & among(calls["callee"], installs)])
+    wrappers = wrappers[~among(wrappers, calls["function"][calls["callee"] == 0])]
+    if not len(wrappers):
+        return np.zeros(0, np.int64)
+    on = args[(args["kind"] == ArgKind.PARAM) & among(args["function"], wrappers)]
+    on = on[~among(on["callee"], np.concatenate([installs, prepares]))]
+    held = kept[(kept["value"] == 0) & among(kept["function"], wrappers)]
+    used = {*_pairs(on["function"], on["source"]), *_pairs(held["function"], held["arg"])}
+    taken = args[(args["kind"] == ArgKind.ADDRESS) & among(args["callee"], image.functions["address"][wrappers])]
+    row = np.searchsorted(image.functions["address"], np.append(taken["value"], taken["callee"]).astype(np.uint64))
+    handler, wrapper = np.split(np.minimum(row, len(image.functions) - 1), 2)
+    own = image.functions["address"][handler] == taken["value"].astype(np.uint64)
+    own &= np.array([pair not in used for pair in _pairs(wrapper, taken["arg"])], bool)
+    return _uncalled(image, distinct(handler[own]))
+
+
+def _pairs(functions: npt.NDArray[np.integer], arguments: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
+    return list(zip(functions.tolist(), arguments.tolist(), strict=True))
+
+
 def _by_place(calls: Table) -> Table:
     """By address; those of a binary nearly always are."""
     ip = calls["ip"]

@@ -419,7 +419,7 @@ ROWS: list[Row] = [
     ("WRAPPER_BYTES", 0, lock_with_room),
     ("MAX_ELEMENTS", 0, elements),
     ("READ_MOSTLY", 1.0, lambda: read_often(2, 2, 12)),
-    ("SELDOM_WRITTEN", 1000.0, lambda: read_often(1, 0)),
+    ("SELDOM_WRITTEN", 1000.0, lambda: read_often(1, 1, 12)),
     ("COUNTER_FROM", 1.1, plain),
 ]
 SHARED: list[Row] = [
