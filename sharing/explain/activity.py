@@ -68,13 +68,14 @@ class Activity:
         """Of the lines that ``drafts`` judges, 0 where it judges none."""
         return self.context.line_size if self.context is not None else 0
 
-    def drafts(self, line: int) -> list[Draft]:
-        """What the rules of single lines say of a line, worst first."""
+    def drafts(self, line: int, *, bounded: bool = True) -> list[Draft]:
+        """What the rules of single lines say of a line, worst first; not ``bounded`` by what threads are seen to do."""
         if self.profiler is None or self.context is None or not self.threaded:
             return []
         profile = self.profiler.profile(line, self.context.line_size)
         found = [d for rule in LINE_RULES if rule.span is Span.LINE for d in rule.check(profile, self.context)]
-        return sorted(limited(found, self.context), key=lambda d: (-d.severity.rank, -d.score))
+        said = limited(found, self.context) if bounded else found
+        return sorted(said, key=lambda d: (-d.severity.rank, -d.score))
 
 
 def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, demangle: Demangle) -> Activity:

@@ -23,7 +23,7 @@ from sharing.explain.members import Members
 from sharing.model.comparison import LineMates, Straddle
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.image import SectionKind
-from sharing.model.profile import Access, Actor, Heat
+from sharing.model.profile import Access, Actor, Heat, Role
 from sharing.rules.line.base import Draft
 from sharing.static import numbers as static_numbers
 
@@ -80,6 +80,7 @@ class LinePair:
     busy_users: tuple[tuple[str, ...], ...] = ((), ())  # functions that touch each while threads run, the busiest first
     used: bool = False  # on one line in both builds, and reported in this one alone
     begun: tuple[Begun, ...] = ()  # then, what this build alone does with them
+    counted: bool = False  # threads count in the one and use the other, both often by an estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +245,26 @@ def meeting(
         busy_users=tuple(busiest(some) for some in by_threads),
         used=stayed,
         begun=tuple(one for at in (0, 1) for one in _begun(view, rows[at], actors[at], places[at])) if stayed else (),
+        counted=_may_be_counted(activity, line, line_size, actors),
     )
+
+
+def _may_be_counted(activity: Activity, line: int, line_size: int, actors: tuple[Actor, Actor]) -> bool:
+    """Do threads count in one of these and others use its neighbour, both often, though an estimate alone says so?
+
+    An audit says no more than a note of such a pair, which a rule would object to: that does not exclude it.
+    """
+    context = activity.context
+    if context is None or actors[0].guards & actors[1].guards:
+        return False
+    threads = context.thread_mask
+    for counter, other in (actors, actors[::-1]):
+        counts = counter.often.writes & threads if counter.often is not None else 0
+        uses = other.often.uses & threads if other.often is not None else 0
+        if counter.role in (Role.COUNTER, Role.ATOMIC) and context.concurrent(counts, uses):
+            draft = _draft_of(activity, line, line_size, actors, bounded=False)
+            return draft is not None and draft.severity.rank >= Severity.MEDIUM.rank
+    return False
 
 
 def _begun(view: BuildView, row: int, actor: Actor, place: int) -> Iterator[Begun]:
@@ -257,10 +277,12 @@ def _begun(view: BuildView, row: int, actor: Actor, place: int) -> Iterator[Begu
             yield Begun(name, actor.name, writes)
 
 
-def _draft_of(activity: Activity, line: int, line_size: int, actors: tuple[Actor, Actor]) -> Draft | None:
+def _draft_of(
+    activity: Activity, line: int, line_size: int, actors: tuple[Actor, Actor], *, bounded: bool = True
+) -> Draft | None:
     """What the rules say of both; those of single lines have nothing to say of a wider view."""
     names = {a.name for a in actors}
-    drafts = activity.drafts(line) if line_size == activity.line_size else []
+    drafts = activity.drafts(line, bounded=bounded) if line_size == activity.line_size else []
     return next((d for d in drafts if names <= {x.name for x in d.actors}), None)
 
 

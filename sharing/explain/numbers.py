@@ -194,6 +194,10 @@ MET_HIGH: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that seve
 MET_MEDIUM: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity")] = 0.7
 MET_LOW: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity: just plausible")] = 0.4
 MET_NOTE: Annotated[float, About("strength", Origin.CHOSEN, "a pair of that severity: below plausible")] = 0.15
+MET_COUNTER: Annotated[
+    float,
+    About("strength", Origin.CHOSEN, "of a counter and what other threads use, often by estimate: just plausible"),
+] = 0.3
 HOT_ONLY: Annotated[float, About("strength", Origin.CHOSEN, "both busy, and no rule objects")] = 0.12
 ADDED_PAIR: Annotated[
     float, About("factor of a strength", Origin.CHOSEN, "of a pair with a new variable, where other code changed too")

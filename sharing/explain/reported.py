@@ -96,5 +96,5 @@ def _pair(draft: Draft, view: BuildView) -> LinePair | None:
 
 
 def added_to(pairs: tuple[LinePair, ...]) -> Iterator[LinePair]:
-    """Pairs of which one is new in this build, and that the rules object to."""
-    return (pair for pair in pairs if pair.added and _counts(pair.severity))
+    """Pairs of which one is new in this build, and that the rules object to, or would if an estimate were surer."""
+    return (pair for pair in pairs if pair.added and (_counts(pair.severity) or pair.counted))

@@ -46,6 +46,7 @@ from tests.builders.recorded import Recorded, attribution, ticks
 from tests.explain import test_explain_bylevels as trends
 from tests.explain.layouts import Var, laid
 from tests.explain.test_explain_added import ADD, COUNTS, LOAD, RETURN, only
+from tests.explain.test_explain_estimated import estimated
 from tests.explain.test_explain_suspects import asked, needing
 
 GCC, OLD_GCC = "GNU C17 12.2.0 -O2", "GNU C17 11.4.0 -O2"
@@ -424,6 +425,7 @@ ROWS: list[Row] = [
     ("MET_MEDIUM", 0.1, lambda: of(uneven(256), uneven(8))),
     ("MET_LOW", 0.1, lambda: of(plain(256, guarded=True), plain(8, guarded=True))),
     ("MET_NOTE", 0.99, met),
+    ("MET_COUNTER", 0.1, lambda: of(estimated(256), estimated(8))),
     ("HOT_ONLY", 0.5, lambda: of(in_one_function(256), in_one_function(8))),
     ("ADDED_PAIR", 1.0, lambda: of(counters(0), counters())),
     ("BESIDE_ACCESS", 0, beside_an_access),

@@ -113,6 +113,8 @@ def _strength(builds: Builds, pair: LinePair) -> float:
     if pair.severity is None:
         return numbers.HOT_ONLY if pair.mates.hot else 0.0
     value = strengths()[pair.severity]
+    if pair.counted and not pair.used:
+        value = max(value, numbers.MET_COUNTER)
     if pair.used or not (pair.matched or only_used(builds, pair)):
         return value * numbers.ADDED_PAIR
     return value
