@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from linemate.alongside import telling
 from linemate.output import write_text
 from reports.fingerprint import PAIR, fingerprint
 from sharing.model.errors import Malformed
@@ -57,7 +58,7 @@ def only_new(
     fresh = [finding for finding in report.findings if _is_new(finding, known)]
     before = [finding for finding in report.findings if not _is_new(finding, known)]
     if every_pair:
-        fresh, before = _one_per_object(fresh), _one_per_object(before)
+        fresh, before = _one_per_object(fresh, least), _one_per_object(before, least)
     shown = [finding for finding in fresh if finding.severity.rank >= least.rank]
     return msgspec.structs.replace(
         report,
@@ -68,28 +69,36 @@ def only_new(
     )
 
 
-def _one_per_object(findings: list[Finding]) -> list[Finding]:
-    """Of pairs that one edit parts, and of those of one line, the worst, of equally bad ones who names most of it."""
+def _one_per_object(findings: list[Finding], least: Severity) -> list[Finding]:
+    """Of pairs that one edit parts, and of those of one line, the worst, of equally bad ones who names most of it.
+
+    It tells of the others of its line.
+    """
     rules = {rule.id for rule in LINE_RULES}
     one_a_line = {rule.id for rule in LINE_RULES if rule.exclusive}
     taken: set[tuple[str, str]] = set()
     on_line: dict[tuple[str, LineRef], set[tuple[str, str]]] = {}
-    kept = set()
+    worst: dict[tuple[str, LineRef], int] = {}
+    beside: dict[int, list[Finding]] = {}  # by the place of a finding that is kept
     for at in sorted(range(len(findings)), key=lambda at: _precedence(findings[at])):
         finding = findings[at]
         first = finding.participants[0]
         moved = (first.identity or first.name, first.member)
         here: set[tuple[str, str]] = set()
+        line = (finding.target, finding.line)
         if finding.rule in one_a_line and finding.verdict in OF_MEETING:
             # Lines of two programs may have one address: pairs of one line have one of it in common.
-            here = on_line.setdefault((finding.target, finding.line), set())
+            here = on_line.setdefault(line, set())
         same_line = not here.isdisjoint(_pair(finding))
         here.update(_pair(finding))
         if finding.rule not in rules or not (same_line or moved in taken):
-            kept.add(at)
+            beside[at] = []
+            worst.setdefault(line, at)
+        elif same_line and line in worst:
+            beside[worst[line]].append(finding)
         if finding.rule in rules:
             taken.add(moved)
-    return [finding for at, finding in enumerate(findings) if at in kept]
+    return [telling(finding, beside[at], least) for at, finding in enumerate(findings) if at in beside]
 
 
 def _precedence(finding: Finding) -> tuple[int, int]:

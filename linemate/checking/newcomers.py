@@ -69,7 +69,8 @@ def _told(finding: Finding, old: Sequence[Finding], least: Severity) -> Finding:
     if joining is None:
         return finding
     newcomer, one = joining
-    line = " and ".join(who.full_name for who in one.participants[:PAIR])
+    there = [who.full_name for who in one.participants[:PAIR] if _names(finding, who) or _holds(finding, who)]
+    line = " and ".join(there)  # what was beside it in the older layout may be elsewhere now
     text = f"{newcomer.full_name} joins the line of {line}, which was reported before: {finding.message}"
     return msgspec.structs.replace(finding, message=text)
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
+from linemate.checking.newcomers import with_newcomers
+from sharing.model.finding import ALSO, Finding, LinePicture, Severity, Slice
+from tests.builders.report import LOCK_BESIDE_LIST, REPORT
 from tests.check.repositories import Project, need_analyzer
 
 Run = Callable[..., Any]
@@ -152,3 +157,34 @@ def test_of_a_pair_that_was_there_the_customary_one_moves(project: Project, run:
     result = json.loads(run("check", "--min-severity", "low", "--format", "json").out)
     moved = {each["moves"] for one in result["findings"] for each in one["remedies"]}
     assert moved <= {"beats", "stop", "name"}
+
+
+def test_what_else_is_new_on_the_line_is_said_and_nothing_else(project: Project, run: Run) -> None:
+    """The lock meets the flag, and so does the counter; that the ticker's beats meet the flag was there before."""
+    both = with_lock().replace("static long best;", "static long best;\nstatic _Atomic long pieces;")
+    result = json.loads(checked(project, run, SERVER_C, both.replace("//piece", "pieces++;")).out)
+    (finding,) = result["findings"]
+    also = [each["text"] for each in finding["evidence"] if each["text"].startswith(ALSO)]
+    assert also
+    assert all({"pieces", "result_lock"} & set(re.findall(r"(\w+) \(", text)) for text in also)
+    assert not [text for text in also if "beats (" in text and "stop (" in text]
+    assert result["known"] == 1
+
+
+def line(*names: str, on: tuple[str, ...] = ()) -> Finding:
+    """A finding of a pair, and who else has bytes of the line."""
+    first, second = (
+        msgspec.structs.replace(LOCK_BESIDE_LIST.participants[1], name=name, identity=name) for name in names
+    )
+    slices = tuple(Slice(name, at * 8, at * 8 + 8, True, "a") for at, name in enumerate((*names, *on)))
+    picture = (LinePicture("0x40", 64, slices),)
+    return msgspec.structs.replace(LOCK_BESIDE_LIST, participants=(first, second), picture=picture)
+
+
+@pytest.mark.parametrize(
+    ("on", "said"), [(("stop",), "joins the line of beats and stop, "), ((), "joins the line of beats, ")]
+)
+def test_only_what_is_on_the_line_now_is_said_to_be_joined(on: tuple[str, ...], said: str) -> None:
+    before = msgspec.structs.replace(REPORT, findings=(line("beats", "stop"),))
+    (told,) = with_newcomers([line("pieces", "beats", on=on)], before, Severity.LOW)
+    assert told.message.startswith(f"pieces {said}which was reported before: ")
