@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sharing.fix.abi import is_header, outside, record_is_seen
 from sharing.fix.hazards import bytes_used
-from sharing.fix.padding import closing_brace, shown
+from sharing.fix.padding import closing_brace, is_first, shown
 from sharing.fix.plan import Changes, Plan, Planner, last_name
 from sharing.fix.records import file_of, refuse_unbounded
 from sharing.fix.style import is_system
@@ -36,6 +36,8 @@ def move_member(planner: Planner, record: Defined[RecordFacts], name: str, behin
     member, anchor = (next((m for m in facts.members if m.name == each), None) for each in (name, behind))
     if member is None or anchor is None or member is anchor:
         raise Refused(f"{name} and {behind} are not members of one record")
+    if is_first(facts, member):
+        raise Refused(f"{name} comes first in {shown(facts)}, where casts may look for it")
     _check_record(planner, record, source)
     own, place = (_declaration(source, facts, each) for each in (member, anchor))
     _check_between(source, facts, own, place, member)

@@ -31,7 +31,7 @@ def moved(tmp_path: Path, text: str, *, name: str = "a.c", body: str = BODY, bit
     language, standard = ("C++", "c++17") if name.endswith(".cc") else ("C", "gnu17")
     source = builder.file("main.c", f'#include "{name}"\n') if name.endswith(".h") else path
     unit = builder.unit(source, *((path,) if source != path else ()), language=language, standard=standard)
-    members = tuple(each for each in MEMBERS if each[0] in body)
+    members = tuple(sorted((each for each in MEMBERS if each[0] in body), key=lambda each: body.index(each[0])))
     unit.record(record, "item", members, bits=bits)
     if main:
         unit.defines("main")
@@ -122,3 +122,8 @@ def test_a_header_of_a_library_keeps_its_order(tmp_path: Path) -> None:
 def test_what_has_its_order_on_purpose_keeps_it(tmp_path: Path, bits: int) -> None:
     with pytest.raises(Refused, match="on purpose"):
         moved(tmp_path, "struct item *all;", bits=bits)
+
+
+def test_what_comes_first_stays_first(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="hits comes first in item"):
+        moved(tmp_path, "struct item *all;", body="  long hits;\n  long refs;\n  char name[80];\n")
