@@ -173,6 +173,7 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     and ``waits`` are both true of a barrier; of a latch one function may do the one and another one the other.
     ``word``: the object is a word, and who changes it by an instruction arrives.  ``begins_with``: a function and its
     argument that says how many pass before anybody has arrived, as of a semaphore; the object is its argument 0.
+    ``counts``: so many pass before anybody has arrived as the object's memory says that is there from the beginning.
     ``made_by``: functions that make an object, their argument 0, as no other does.
     """
 
@@ -182,6 +183,7 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waits: bool = True
     word: bool = False
     begins_with: tuple[str, int] | None = None
+    counts: bool = False
     made_by: tuple[str, ...] = ()
 
     @property

@@ -22,11 +22,14 @@ from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFl
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
 from sharing.static.executions import in_loop
+from sharing.static.ownbarriers import own_barriers
 from sharing.static.starts import Root
+from sharing.static.waitwrappers import callers_of_waits
 
 _LATCH = "St5latch4wait"  # in the linkage name of a template that is handed what std::latch::wait asks
 MAX_BARRIER_BYTES = 64  # of std::barrier with a small function at its end (libstdc++: 32)
 Bools = npt.NDArray[np.bool_]
+_ZEROS = ".bss"  # how sections of what is zero are called in source, where none has bytes
 _OLD_VALUE = 1  # argument: what the word has while there is something to wait for
 
 
@@ -82,7 +85,8 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
             elsewhere[call[2]].append(number)
     found = []
     for apart in _by_maker(image, known, elsewhere, by_object, once):
-        found.append(MeetingPoint(image.calls[apart], image.calls[apart], unnamed=True))
+        calls = image.calls[apart]
+        found.append(MeetingPoint(calls, calls, unnamed=True))
     _join_words(image, known, by_object)
     writes: Table | None = None
     for (of_region, address), numbers in by_object.items():
@@ -99,10 +103,29 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
             if not latch and not _is_gate(image, roots, address, changes, calls):
                 continue
             arrivals = changes[0]
-        if any(row.begins_with for row in rows) and not _is_opened_once(image, roots, address, arrivals, rows):
+        counts = any(row.begins_with or row.counts for row in rows)
+        if counts and not _is_opened_once(image, roots, address, arrivals, rows):
             continue
-        found.append(MeetingPoint(arrivals, calls[waits], of_region))
-    return found
+        both = arrives.all() and waits.all()
+        found.append(MeetingPoint(arrivals, arrivals if both else calls[waits], of_region))
+    found += (
+        MeetingPoint(one.calls, one.calls, unnamed=not one.named)
+        for one in own_barriers(image, knowledge, callees, names, once)
+    )
+    return [outer for one in found for outer in _outside(image, one, roots)]
+
+
+def _outside(image: Image, one: MeetingPoint, roots: Sequence[Root]) -> Iterator[MeetingPoint]:
+    """With calls of functions that do nothing but wait there, where one call arrives and waits."""
+    if one.of_region or one.arrivals is not one.waits:
+        yield one
+        return
+    begins = np.zeros(len(image.functions) + 1, bool)
+    begins[[root.function for root in roots]] = True
+    calls = callers_of_waits(image, one.waits, begins)
+    parts = [calls] if not one.unnamed else [calls[calls["function"] == row] for row in distinct(calls["function"])]
+    for rows in parts:
+        yield msgspec.structs.replace(one, arrivals=rows, waits=rows)
 
 
 def _by_maker(
@@ -153,6 +176,9 @@ def _is_opened_once(
     functions = distinct(arrivals["function"]).tolist()
     alone = [root for root in roots if root.function in functions]
     begins = bool(numbers) and bool(known) and all(one == [0] for one in numbers)
+    if any(row.counts for row in rows):
+        made_so = _changes(image, _writes(image), address)[1]
+        begins = _is_zero(image, address) and not len(made_so)
     return begins and len(functions) == len(alone) == 1 and not alone[0].many
 
 
@@ -188,9 +214,14 @@ def _is_gate(image: Image, roots: Sequence[Root], address: int, changes: tuple[T
     A semaphore that begins with a number, or that several threads release, lets some pass.
     """
     arrivals, made = changes
-    zero = any(s.file_offset is None and s.address <= address < s.end for s in image.sections)
-    zero &= not np.any(made["flags"] & SiteFlag.CLEARS == 0)
+    zero = _is_zero(image, address) and not np.any(made["flags"] & SiteFlag.CLEARS == 0)
     functions = distinct(arrivals["function"]).tolist()
     alone = [root for root in roots if root.function in functions]
     asks_for_zero = all(_given(image, ip, _OLD_VALUE, ArgKind.CONSTANT) in ([0], []) for ip in calls["ip"].tolist())
     return zero and asks_for_zero and len(functions) == len(alone) == 1 and not alone[0].many
+
+
+def _is_zero(image: Image, address: int) -> bool:
+    """Whether a byte of static storage is zero before the program's own code runs."""
+    around = [section for section in image.sections if section.address <= address < section.end]
+    return any(one.file_offset is None and (not image.origins or one.name.startswith(_ZEROS)) for one in around)

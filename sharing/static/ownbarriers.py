@@ -1,0 +1,248 @@
+"""Barriers of a program's own: a mutex, a number of threads that have come, and a condition that all wait for.
+
+Owns which code is one, and the calls at which threads wait for all others there.  One thread comes last: it finds the
+number complete, changes what the others ask for and wakes them, on one arm of a branch; they wait on the other.  A
+queue wakes and waits for different reasons, and a pool's end wakes whom others let wait: neither does both on two arms
+behind one count.  What the loop around the wait asks for must be set by that last thread alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics import numbers as shared
+from sharing.basics.ways import points
+from sharing.knowledge import Knowledge
+from sharing.knowledge.locks import WAITS
+from sharing.model.arrays import among
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
+from sharing.model.vocabulary import LockKind
+from sharing.static.callees import calls_of
+from sharing.static.executions import in_loop
+
+_CHANGES = (AccessKind.STORE, AccessKind.RMW)
+_WAITING = tuple(f".{operation}" for operation in WAITS)  # as source shows it
+_OFFSETS = 1 << 32  # between the words of two arguments of a function, which are below zero
+MAX_BARRIERS = 16  # in the code of one function; of more, which are compared with each other, nothing is said
+MAX_WORDS = 4  # that a barrier changes: a number, a generation, a sense, how many go on
+
+Bools = npt.NDArray[np.bool_]
+Place = tuple[int, int]
+
+
+class OwnBarrier(msgspec.Struct, frozen=True):
+    """Calls at which threads wait for all others; ``named``: all that pass it are among these."""
+
+    calls: Table
+    named: bool
+
+
+class _Words(msgspec.Struct, frozen=True):
+    """Accesses of one function: where they are, and of which word, by number."""
+
+    rows: Table
+    word: npt.NDArray[np.int64]
+    changes: Bools
+    static: Bools
+
+    def keep(self, chosen: Bools) -> _Words:
+        """Those of some rows."""
+        return _Words(self.rows[chosen], self.word[chosen], self.changes[chosen], self.static[chosen])
+
+
+class _Code(msgspec.Struct, frozen=True):
+    """One barrier in a function: the locks that it begins with, if these are seen, and the words that it is made of."""
+
+    locks: Table
+    words: _Words
+    asked: int  # the word that all wait for
+
+    @property
+    def named(self) -> bool:
+        """Whether what all wait for is in static storage."""
+        return self.asked in self.words.word[self.words.static].tolist()
+
+
+class _Calls(msgspec.Struct, frozen=True):
+    """What functions do, by their callees: wait for a condition, wake who waits, take a lock, give it back."""
+
+    waits: Table
+    wakes: Table
+    takes: Table
+    gives: Table
+
+    def of(self, function: int) -> _Calls:
+        """Those of one function."""
+        tables = (self.waits, self.wakes, self.takes, self.gives)
+        return _Calls(*(rows[rows["function"] == function] for rows in tables))
+
+
+def own_barriers(
+    image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], names: list[str], once: Bools
+) -> Iterator[OwnBarrier]:
+    """Those of an image that calls ``callees``, by these names; ``once``: functions that run at most once.
+
+    1. functions that wait for a condition and wake others; 2. where they do so on two arms, behind a count; 3. calls of
+    such functions, or where the code stands in one that does other things as well, the locks that it begins with.
+    """
+    calls = _calls(image, knowledge, callees, names)
+    if calls is None:
+        return
+    named: dict[Place, list[Table]] = defaultdict(list)
+    both = sorted(set(calls.waits["function"].tolist()) & set(calls.wakes["function"].tolist()) - {-1})
+    seldom = once | (image.functions["flags"] & FunctionFlag.INIT != 0)
+    seldom[both] = True
+    for function in both:
+        every = _words(image, function)
+        found = list(_in_function(image, calls.of(function), every, seldom))
+        if len(found) == 1 and _is_no_more(image, function, every):
+            for place, rows in _made(image, function, found[0]):
+                if place is not None:
+                    named[place].append(rows)
+                else:
+                    yield OwnBarrier(rows, named=False)
+            continue
+        for one in found:
+            if one.named and len(one.locks) == 1:
+                named[-1, one.asked].append(one.locks)
+        apart = [one.locks for one in found if not one.named]
+        if apart and len({one.asked for one in found}) == 1 and all(len(locks) == 1 for locks in apart):
+            yield OwnBarrier(np.concatenate(apart), named=False)
+    for tables in named.values():
+        rows = np.concatenate(tables)
+        yield OwnBarrier(rows[np.argsort(rows["ip"], kind="stable")], named=True)
+
+
+def _calls(image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], names: list[str]) -> _Calls | None:
+    """Calls by what they do; None where nobody waits for a condition, or nobody wakes."""
+    does = {at: one.waits for at, one in knowledge.handoffs(names) if one.kind is LockKind.CONDITION}
+    if len(set(does.values())) < 2:
+        return None
+    locks: dict[str, list[int]] = defaultdict(list)
+    for at in knowledge.lock_callees(names):
+        waiting = at in does or names[at].endswith(_WAITING)  # gives a lock back and takes it again
+        for effect in () if waiting else knowledge.lock_calls(names[at]):
+            locks[effect.effect].append(at)
+
+    def of(rows: list[int]) -> Table:
+        found: Table = image.calls[among(image.calls["callee"], callees[rows])]
+        return found
+
+    waits, wakes = ([at for at, waiting in does.items() if waiting is which] for which in (True, False))
+    return _Calls(of(waits), of(wakes), of(locks["lock"]), of(locks["unlock"]))
+
+
+def _words(image: Image, function: int) -> _Words:
+    """The words that a function accesses in static storage, behind its arguments, and behind other pointers."""
+    kinds = (AccessKind.LOAD, *_CHANGES)
+    sites, params, behind = (
+        rows[(rows["function"] == function) & among(rows["kind"], kinds)]
+        for rows in (image.sites, image.params, image.behind.sites)
+    )
+    fields = ["ip", "function", "order", "kind", "loop_depth"]
+    rows = np.concatenate([table[fields] for table in (sites, params, behind)])
+    argument = -1 - params["offset"] % _OFFSETS - params["arg"].astype(np.int64) * _OFFSETS
+    word = np.concatenate([sites["target"].astype(np.int64), argument, behind["target"].astype(np.int64)])
+    return _Words(rows, word, among(rows["kind"], _CHANGES), np.arange(len(rows)) < len(sites))
+
+
+def _in_function(image: Image, calls: _Calls, every: _Words, seldom: Bools) -> Iterator[_Code]:
+    """The barriers in the code of one function, of which each begins with a lock, where these are seen.
+
+    ``seldom``: functions that run once, or have such code: what else changes a word is no barrier.
+    """
+    locks, waits, wakes = calls.takes, calls.waits, calls.wakes
+    if not 0 < len(waits) <= MAX_BARRIERS or len(wakes) > MAX_BARRIERS or len(locks) > MAX_BARRIERS:
+        return
+    if not len(locks):
+        if (asked := _asked(image, waits, wakes, every, seldom)) is not None:
+            yield _Code(locks, every, asked)
+        return
+    at = points(image, locks)
+    after, before = at.behind(at), points(image, calls.gives).behind(at)
+    for number in range(len(locks)):
+        # What is behind this lock, and neither behind the next one nor behind where it was given back.
+        later = at_rows(locks, after[:, number]), at_rows(calls.gives, before[:, number])
+
+        def inside(rows: Table, *, number: int = number, later: tuple[Table, Table] = later) -> Bools:
+            places = points(image, rows)
+            first, *ends = (points(image, rows) for rows in (locks[number : number + 1], *later))
+            outside = [places.behind(one).any(axis=1) for one in ends]
+            chosen: Bools = places.behind(first)[:, 0] & ~np.logical_or.reduce(outside)
+            return chosen
+
+        own = waits[inside(waits)], wakes[inside(wakes)]
+        words = every.keep(inside(every.rows))
+        if all(map(len, own)) and (asked := _asked(image, *own, words, seldom)) is not None:
+            yield _Code(locks[number : number + 1], words, asked)
+
+
+def at_rows(rows: Table, chosen: Bools) -> Table:
+    """Some rows of a table."""
+    found: Table = rows[chosen]
+    return found
+
+
+def _asked(image: Image, waits: Table, wakes: Table, words: _Words, seldom: Bools) -> int | None:
+    """The word that those who wait ask for, and who comes last sets, where this is a barrier; else None.
+
+    A word is counted on the way to both.  Where the loop is another function's nobody sees what is asked: it must be
+    set on the arm that wakes alone.
+    """
+    waiting, waking = points(image, waits), points(image, wakes)
+    if in_loop(wakes["loop_depth"] - min(waits["loop_depth"].min(), wakes["loop_depth"].min())).any():
+        return None
+    if waiting.behind(waking).any() or waking.behind(waiting).any():
+        return None
+    places = points(image, words.rows)
+    before = [one.behind(places).any(axis=0) for one in (waiting, waking)]
+    reads = set(words.word[before[0] & before[1] & ~words.changes].tolist())
+    changed = []
+    for way, rows in zip(before, (waits, wakes), strict=True):
+        here = among(words.rows["order"], rows["order"])  # what a call is beside may be moved behind it
+        changed.append(set(words.word[(way | here) & words.changes].tolist()))
+    counted = (reads | set(words.word[before[0] & before[1] & words.changes].tolist())) & changed[0]
+    looped = words.rows["loop_depth"] > wakes["loop_depth"].max()
+    asked = set(words.word[looped & ~words.changes].tolist())
+    told = sorted(asked & changed[1]) if asked else sorted(changed[1] - changed[0])
+    if not counted or not told or _set_elsewhere(image, words, asked | set(told), seldom):
+        return None
+    return int(told[0])
+
+
+def _set_elsewhere(image: Image, words: _Words, asked: set[int], seldom: Bools) -> bool:
+    """Whether code that is no barrier, and may run again, changes a static word that those who wait ask for."""
+    static = np.array(sorted(asked.intersection(words.word[words.static].tolist())), np.uint64)
+    sites = image.sites[among(image.sites["target"], static) & among(image.sites["kind"], _CHANGES)]
+    sites = sites[(sites["function"] >= 0) & (sites["rarity"] < shared.SELDOM)]
+    return bool(len(sites) and not seldom[sites["function"]].all())
+
+
+def _is_no_more(image: Image, function: int, every: _Words) -> bool:
+    """Whether other functions call this one by its name, and it is a barrier and nothing else."""
+    row = image.functions[function]
+    called = len(calls_of(image, int(row["address"]))) > 0 and not row["flags"] & FunctionFlag.ADDRESS_TAKEN
+    looped = in_loop(every.rows["loop_depth"]) & every.changes
+    return bool(called and not looped.any() and len(set(every.word[every.changes].tolist())) <= MAX_WORDS)
+
+
+def _made(image: Image, function: int, code: _Code) -> Iterator[tuple[Place | None, Table]]:
+    """Calls of a function that is a barrier, by the object that they hand it, None where nobody sees which."""
+    calls = image.calls[calls_of(image, int(image.functions["address"][function]))]
+    calls = calls[calls["function"] >= 0]
+    if code.named:
+        yield (-1, code.asked), calls
+        return
+    by_place: dict[Place | None, list[int]] = defaultdict(list)
+    argument = (-1 - code.asked) // _OFFSETS if code.asked < 0 else -1
+    for number, ip in enumerate(calls["ip"].tolist()):
+        given = image.args[image.args["ip"] == ip]
+        given = given[(given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS) & (given["source"] == 0)]
+        by_place[(function, int(given["value"][0])) if len(given) == 1 else None].append(number)
+    for place, numbers in by_place.items():
+        yield place, calls[numbers]
