@@ -226,8 +226,11 @@ int64_t UnitBuilder::slot(const FieldDecl &Field) {
                 "." + Field.getNameAsString());
 }
 
-int64_t UnitBuilder::slot(const CXXMethodDecl &First) {
-  return slotOf("virtual " + linkageName(First));
+int64_t UnitBuilder::slot(const CXXMethodDecl &First, const CXXRecordDecl &Of) {
+  std::string Name = "virtual " + linkageName(First);
+  if (First.getParent()->getCanonicalDecl() != Of.getCanonicalDecl())
+    Name += " of " + readableName(Of);
+  return slotOf(std::move(Name));
 }
 
 int64_t UnitBuilder::slot(const ValueDecl &Place) {

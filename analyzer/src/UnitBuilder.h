@@ -75,9 +75,11 @@ public:
   void makesWithin(clang::QualType T);
 
   /// Index of a place where pointers to functions are kept: by the member, or
-  /// by the virtual function that others override.
+  /// by the virtual function that others override in objects of a class and of
+  /// those that derive from it.
   int64_t slot(const clang::FieldDecl &Field);
-  int64_t slot(const clang::CXXMethodDecl &First);
+  int64_t slot(const clang::CXXMethodDecl &First,
+               const clang::CXXRecordDecl &Of);
   /// Of a member, or of a static variable.
   int64_t slot(const clang::ValueDecl &Place);
 

@@ -1,8 +1,9 @@
 """Calls through pointers in source: the places that they load from, and the functions that units keep there.
 
 Owns the numbers of these places.  A member that is a pointer to functions is one place, whichever object has it; so is
-a static variable with all its elements, and a virtual function with all that override it.  Source knows which by type
-or name, so that two places never are one.  What is also given what is not seen tells nothing of whom it calls.
+a static variable with all its elements, and a virtual function with all that override it in objects of one class and of
+those that derive from that: a function is kept for its own class and each base of it.  Source knows which by type or
+name, so that two places never are one.  What is also given what is not seen tells nothing of whom it calls.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.arrays import among
-from sharing.model.image import Image, SlotKind
+from sharing.model.image import FunctionFlag, Image, SlotKind
 from sharing.static.edges import Edges
 from sharing.static.pointercalls import KeptFunctions, kind_of, place_of
 from sharing.static.roots import ThreadStructure
@@ -56,14 +56,17 @@ def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     (virtual, behind), (registered, places) = kept.only_virtual(), kept.registered()
     stored = np.arange(len(virtual) + len(registered)) >= len(virtual)
     virtual, behind = np.append(virtual, registered), np.append(behind, places)
-    unseen = np.unique(virtual[~among(behind, at)])
-    sure = chosen[virtual] & ~among(virtual, unseen)
+    called = among(behind, at)
+    # Source tells a place for each class whose objects have the function: calls are seen of some of these as a rule.
+    once = called | among(virtual, virtual[called & (image.functions["flags"][virtual] & FunctionFlag.VIRTUAL != 0)])
+    sure = chosen[virtual] & ~among(virtual, virtual[~once])
     others = chosen.copy()
     others[virtual[sure]] = False
     order = np.argsort(at, kind="stable")
     callers: Ints = calls["function"].astype(np.int64)[order]
     empty = (at >= 0) & ~among(at, np.append(behind, place_of(kept.stored_places())))
     known = kept.is_resolved(calls[order]) & (image.origins is None)
+    sure &= called
     callees = np.flatnonzero(others), virtual[sure], behind[sure]
     return Pointed(*callees, callers, at[order], stored[sure], empty[order], known)
 

@@ -73,8 +73,39 @@ def test_virtual_functions_by_the_first_that_they_override(tmp_path: Path) -> No
     )
     unit = facts(tmp_path, text, name="tasks.cc")
     run, size = "virtual _ZN4task3runEv", "virtual _ZN4task4sizeEv"
-    assert _called(unit, "_Z3allP4taskP4copyP4deep") == [run, run, "", size, ""]
-    assert _kept(unit) == {(run, "_ZN4copy3runEv", -1), (run, "_ZN4deep3runEv", -1), (size, "_ZN4task4sizeEv", -1)}
+    of_copy, of_deep = f"{run} of copy", f"{run} of deep"
+    assert _called(unit, "_Z3allP4taskP4copyP4deep") == [run, of_copy, "", size, ""]
+    assert _kept(unit) == {
+        (run, "_ZN4copy3runEv", -1),
+        (run, "_ZN4deep3runEv", -1),
+        (of_copy, "_ZN4copy3runEv", -1),
+        (of_copy, "_ZN4deep3runEv", -1),
+        (of_deep, "_ZN4deep3runEv", -1),
+        (size, "_ZN4task4sizeEv", -1),
+    }
+
+
+def test_virtual_functions_by_the_class_of_the_object_that_they_are_called_of(tmp_path: Path) -> None:
+    text = (
+        "struct object { virtual void step() {} };\nstruct named { virtual void name() {} };\n"
+        "struct job : named, object {};\nstruct event : object {};\n"
+        "struct sort : job { void step() override {} };\nstruct read : event { void step() override {} };\n"
+        "void all(object *o, job *j, event *e) { o->step(); j->step(); e->step(); j->name(); }\n"
+    )
+    unit = facts(tmp_path, text, name="steps.cc")
+    step, name = "virtual _ZN6object4stepEv", "virtual _ZN5named4nameEv"
+    of = {one: f"{step} of {one}" for one in ("job", "event", "sort", "read")}
+    assert _called(unit, "_Z3allP6objectP3jobP5event") == [step, of["job"], of["event"], f"{name} of job"]
+    kept = _kept(unit)
+    assert {what for slot, what, _ in kept if slot == step} == {
+        "_ZN6object4stepEv",
+        "_ZN4sort4stepEv",
+        "_ZN4read4stepEv",
+    }
+    assert {what for slot, what, _ in kept if slot == of["job"]} == {"_ZN6object4stepEv", "_ZN4sort4stepEv"}
+    assert {what for slot, what, _ in kept if slot == of["event"]} == {"_ZN6object4stepEv", "_ZN4read4stepEv"}
+    assert {what for slot, what, _ in kept if slot == of["sort"]} == {"_ZN4sort4stepEv"}
+    assert {what for slot, what, _ in kept if slot == f"{name} of job"} == {"_ZN5named4nameEv"}
 
 
 def test_static_variables_that_are_pointers_to_functions(tmp_path: Path) -> None:

@@ -136,6 +136,8 @@ private:
   uint32_t callRow(const clang::FunctionDecl *F, bool Virtual,
                    clang::SourceLocation Where);
   uint32_t callRow(int64_t Callee, clang::SourceLocation Where);
+  int64_t virtualCallee(const clang::CXXMethodDecl &M,
+                        const clang::Expr *Object);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);
   void copied(const clang::Expr &From);
@@ -198,8 +200,7 @@ private:
     Location This;
   };
   Actual actual(const clang::CallExpr &C);
-  void plainCall(const clang::FunctionDecl &F, bool Virtual, const Actual &A,
-                 clang::SourceLocation Where);
+  void plainCall(int64_t Callee, const Actual &A, clang::SourceLocation Where);
   Location translate(const Effect &Formal, const Actual &A, std::string &Text);
   llvm::StringRef spelled(const clang::Expr &E);
   void effects(const Callee &C, const Actual &A, const clang::Expr *Call,

@@ -49,10 +49,21 @@ const CXXMethodDecl &firstVirtual(const CXXMethodDecl &M) {
 
 uint32_t Body::callRow(const FunctionDecl *F, bool Virtual,
                        SourceLocation Where) {
-  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
-  if (Virtual && Method && !isa<CXXDestructorDecl>(Method))
-    return callRow(-2 - Unit.slot(firstVirtual(*Method)), Where);
   return callRow(F && !Virtual ? Unit.symbol(*F) : -1, Where);
+}
+
+/// A call through the table of an object that \p Object says the class of.
+int64_t Body::virtualCallee(const CXXMethodDecl &M, const Expr *Object) {
+  if (isa<CXXDestructorDecl>(M))
+    return -1;
+  const CXXRecordDecl *Of =
+      Object ? Object->getBestDynamicClassType() : nullptr;
+  if (!Of || !Of->isDerivedFrom(M.getParent()))
+    Of = M.getParent();
+  int64_t Slot = Unit.slot(firstVirtual(M), *Of);
+  if (!M.isPureVirtual() && Of != M.getParent())
+    Unit.keeps(Slot, Unit.symbol(M)); // as a class has it that overrides none
+  return -2 - Slot;
 }
 
 uint32_t Body::callRow(int64_t Callee, SourceLocation Where) {
@@ -149,14 +160,14 @@ void Body::call(const CallExpr &C) {
   freed(C, *F);
   Actual A = actual(C);
   if (F->getIdentifier() && Unit.knowledge().isBarrier(qualifiedName(*F)))
-    return plainCall(*F, /*Virtual=*/false, A, Where);
+    return plainCall(Unit.symbol(*F), A, Where);
   const Callee &Info = Known.of(*F);
   if (Info.IsPrimitive || Info.IsLibrary)
     if (waitsForATime(*F, C))
       callRow(F, false, Where); // its name says that it sleeps
   if (Info.IsPrimitive && F->getIdentifier() &&
       Unit.knowledge().makesBarrier(qualifiedName(*F)))
-    plainCall(*F, /*Virtual=*/false, A, Where); // what it is handed tells
+    plainCall(Unit.symbol(*F), A, Where); // what it is handed tells
   if (Info.IsPrimitive) {
     // What it is handed runs in between: a condition to wait for, or what a
     // lock does for its caller.
@@ -209,15 +220,17 @@ void Body::call(const CallExpr &C) {
   if (Virtual)
     access(At.receiver(A.Args[0]), Context.VoidPtrTy, AccessKind::Load,
            MemoryOrder::Plain, Where);
-  plainCall(*F, Virtual, A, Where);
+  plainCall(Virtual
+                ? virtualCallee(*Method, Member->getImplicitObjectArgument())
+                : Unit.symbol(*F),
+            A, Where);
   allocates(C, *F);
   effects(Info, A, &C, Where, [](LockEffect) { return true; });
 }
 
 /// The row of a call and those of its arguments.
-void Body::plainCall(const FunctionDecl &F, bool Virtual, const Actual &A,
-                     SourceLocation Where) {
-  uint32_t Row = callRow(&F, Virtual, Where);
+void Body::plainCall(int64_t Callee, const Actual &A, SourceLocation Where) {
+  uint32_t Row = callRow(Callee, Where);
   for (size_t I = 0; I < A.Args.size(); ++I) {
     if (I == 0 && A.HasThis) {
       Location This = At.receiver(A.Args[0]);

@@ -100,7 +100,8 @@ private:
 
   void scan(Bodies &Found);
   void keep(const Scan &Seen);
-  void keepVirtual(const CXXMethodDecl &M, int64_t Function);
+  void keepVirtual(const CXXMethodDecl &M, const CXXRecordDecl &Of,
+                   int64_t Function);
   void keepAt(const ValueDecl &Place, const Expr *Value);
   void readBottomUp(size_t Root);
   void read(Entry &E);
@@ -132,12 +133,25 @@ void Collector::keep(const Scan &Seen) {
       KeptFunctions.emplace_back(Variable, nullptr);
 }
 
-/// Whoever calls what it overrides may call it.
-void Collector::keepVirtual(const CXXMethodDecl &M, int64_t Function) {
-  if (!M.size_overridden_methods())
-    Unit.keeps(Unit.slot(*M.getCanonicalDecl()), Function);
+/// Whoever calls what it overrides, of objects of the class \p Of or of one of
+/// its bases, may call it.
+void Collector::keepVirtual(const CXXMethodDecl &M, const CXXRecordDecl &Of,
+                            int64_t Function) {
   for (const CXXMethodDecl *Base : M.overridden_methods())
-    keepVirtual(*Base, Function);
+    keepVirtual(*Base, Of, Function);
+  if (M.size_overridden_methods())
+    return;
+  const CXXMethodDecl &First = *M.getCanonicalDecl();
+  const CXXRecordDecl &Whole = *First.getParent();
+  Unit.keeps(Unit.slot(First, Whole), Function);
+  if (Of.getCanonicalDecl() == Whole.getCanonicalDecl())
+    return;
+  Unit.keeps(Unit.slot(First, Of), Function);
+  Of.forallBases([&](const CXXRecordDecl *Between) {
+    if (Between->isDerivedFrom(&Whole))
+      Unit.keeps(Unit.slot(First, *Between), Function);
+    return true;
+  });
 }
 
 /// What a member or variable is given: a function, what a function is handed as
@@ -253,7 +267,7 @@ void Collector::read(Entry &E) {
   place(Out, F.getLocation());
   const auto *Method = dyn_cast<CXXMethodDecl>(&F);
   if (Method && Method->isVirtual() && !isa<CXXDestructorDecl>(Method))
-    keepVirtual(*Method, Unit.symbol(F));
+    keepVirtual(*Method, *Method->getParent(), Unit.symbol(F));
   readInto(Out, F, F.getBody(), *E.Seen, &F);
   Out.Promises = promisedBy(F, Unit.context(), Known.elements());
   readRegions(*E.Seen, F, Out);
