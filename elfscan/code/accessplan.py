@@ -45,6 +45,7 @@ _NEW_RESULT = 512  # the same
 _WRITES_HANDLE = 1024  # the same
 _NEVER_RETURNS = 2048  # the same
 _FOR_ALL = 4096  # the same
+_FAILURE_SHIFT = 13  # the same, for bits of ``sharing.model.failures.Failure``
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -70,8 +71,9 @@ class AccessPlan:
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
     running thread's alone, ``new_results``: leads to a new object, ``handle_writers``: of those that write a word where
     their first argument leads to, and nothing else of their callers, ``endings``: of those that nothing comes back
-    from, ``for_all``: of those at which all threads of a group wait for each other.  ``absolute``: immediates and
-    32-bit displacements of the code can be addresses; None: unless the file is position-independent (ET_DYN).
+    from, ``for_all``: of those at which all threads of a group wait for each other, ``failures``: of those whose result
+    says that they failed, with how.  ``absolute``: immediates and 32-bit displacements of the code can be addresses;
+    None: unless the file is position-independent (ET_DYN).
     ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
     ``elsewhere``: all accesses behind pointers are wanted too, wherever these come from.  ``traps_return``: code goes
     on behind an instruction that traps, by which a kernel warns (BUG and WARN, include/asm-generic/bug.h).
@@ -91,6 +93,7 @@ class AccessPlan:
     handle_writers: frozenset[int] = frozenset()
     endings: frozenset[int] = frozenset()
     for_all: frozenset[int] = frozenset()
+    failures: dict[int, int] = field(default_factory=dict)
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
     elsewhere: bool = False
     traps_return: bool = False
@@ -154,7 +157,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings | plan.for_all
+    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings | plan.for_all | {*plan.failures}
     extents = np.zeros(len(plan.functions) + len(known), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
@@ -170,6 +173,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
     )
     for addresses, mark in marks:
         own["flags"][among(own["address"], list(addresses))] |= mark
+    own["flags"] |= np.array([plan.failures.get(at, 0) << _FAILURE_SHIFT for at in own["address"].tolist()], np.uint32)
     slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)
     for source, target in zip(plan.slots.dtype.names or (), ("slot", "value"), strict=True):
         slots[target] = plan.slots[source]

@@ -34,6 +34,7 @@ from sharing.model import (
 )
 from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
+from sharing.model.failures import failure_of
 from sharing.model.meetings import waits_for_all
 
 if TYPE_CHECKING:
@@ -201,14 +202,15 @@ class AccessScan:
 
 class KnownCallees(msgspec.Struct, frozen=True):
     """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), of
-    HANDLE_WRITERS, those that nothing comes back from (``never_returns``), and those at which all threads of a group
-    wait for each other (``waits_for_all``)."""
+    HANDLE_WRITERS, those that nothing comes back from (``never_returns``), those at which all threads of a group wait
+    for each other (``waits_for_all``), and how those of which that is known say that they failed (``failure_of``)."""
 
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
     handle_writers: frozenset[int] = frozenset()
     endings: frozenset[int] = frozenset()
     for_all: frozenset[int] = frozenset()
+    failures: dict[int, int] = {}
 
 
 def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCallees:
@@ -221,6 +223,7 @@ def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCall
         frozenset(address for address, name in names.items() if name in HANDLE_WRITERS),
         frozenset(endings),
         frozenset(address for known in (names, own) for address, name in known.items() if waits_for_all(name)),
+        {address: int(how) for address, name in names.items() if (how := failure_of(name))},
     )
 
 
@@ -272,6 +275,7 @@ def start_access(
         handle_writers=known.handle_writers,
         endings=known.endings,
         for_all=known.for_all,
+        failures=known.failures,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
         elsewhere=elsewhere,
         traps_return=_BUGS in program.elf.section_names,

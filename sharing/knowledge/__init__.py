@@ -37,13 +37,18 @@ __all__ = [
 
 
 class AccessTable(msgspec.Struct, frozen=True):
-    """Functions by name prefix whose argument is a pointer they access, and type names that say a role."""
+    """Functions by name prefix whose argument is a pointer they access, and type names that say a role.
+
+    Those of ``memory_store`` and ``memory_load`` by their whole names, as of ``once_load``, which look atomically
+    whether something was done once.
+    """
 
     rmw: tuple[tuple[str, int], ...]
     load: tuple[tuple[str, int], ...]
     store: tuple[tuple[str, int], ...]
     memory_store: tuple[tuple[str, int], ...]
     memory_load: tuple[tuple[str, int], ...]
+    once_load: tuple[tuple[str, int], ...]
     atomic_types: tuple[str, ...]
     list_types: tuple[str, ...]
 

@@ -125,7 +125,7 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
     there = guarded.hold(sites["ip"][site], variable)
     away = np.flatnonzero(fits & ~there)
     there[away] = _called_from(image, flags, guarded, sites["function"][site[away]].astype(np.int64), variable[away])
-    decides = there & fits if clears else there  # whoever is handed an address there sets the variable up
+    decides = there & fits if clears else there.copy()  # whoever is handed an address there sets the variable up
     # What is set in passing, as the mark of a lock whose holder failed, says nothing of the code that does not set it.
     rows = np.flatnonzero(decides)
     decides[rows[_in_passing(sites, ranges, of_range, site[rows], variable[rows])]] = False

@@ -325,8 +325,9 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
     rules += [(p, a, AccessKind.STORE, SiteFlag.ATOMIC) for p, a in table.store]
     rules += [(p, a, AccessKind.STORE, SiteFlag(0)) for p, a in table.memory_store]
     rules += [(p, a, AccessKind.LOAD, SiteFlag(0)) for p, a in table.memory_load]
+    rules += [(p, a, AccessKind.LOAD, SiteFlag.ATOMIC) for p, a in table.once_load]
     prefixes = tuple({p for p, _, _, _ in rules})
-    exact = {p for p, _ in table.memory_store} | {p for p, _ in table.memory_load}
+    exact = {p for named in (table.memory_store, table.memory_load, table.once_load) for p, _ in named}
     # The generic forms; the sized ones end in _ and take the object first.
     exact |= {"__atomic_exchange", "__atomic_compare_exchange"}
     args = image.args[image.args["kind"] == ArgKind.ADDRESS]

@@ -18,6 +18,7 @@ from sharing.model.arrays import distinct
 from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
+from sharing.model.vocabulary import LockKind
 from sharing.static.accesscolumns import ATOMIC, BITMAP, GIVEN, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
@@ -180,7 +181,7 @@ class Profiler:
             return None
         often = self.often(piece.rows)
         if lock is not None:
-            role, kind, type_name = Role.LOCK, str(self._knowledge.locks[lock.row].kind), lock.type_name
+            role, kind, type_name = *_as_lock(self._knowledge.locks[lock.row].kind), lock.type_name
             hot, read = _moved(lock.hot, piece.span[0]), _moved(lock.read, piece.span[0])
         else:
             role, kind, type_name = role_of(leaf, accesses, self._knowledge, often), "", _leaf_type(leaf)
@@ -326,6 +327,11 @@ class Profiler:
         return tuple(
             sorted({(columns.target[at], columns.target[at] + columns.size[at]) for at in rows if columns.size[at]})
         )
+
+
+def _as_lock(kind: LockKind) -> tuple[Role, str]:
+    """The role of a lock of this kind, and its name: a once flag is only read once all is set up."""
+    return Role.READ_MOSTLY if kind is LockKind.ONCE else Role.LOCK, str(kind)
 
 
 def _shared(accesses: tuple[Access, ...]) -> tuple[list[Access], list[Access]]:

@@ -96,7 +96,6 @@ def with_rarity(image: Image) -> Image:
         return image
     table = _table()
     named = _named(image)
-
     by_name: dict[str, list[int]] = {}
     for address, name in named:
         by_name.setdefault(name, []).append(address)
@@ -108,13 +107,14 @@ def with_rarity(image: Image) -> Image:
     telling = among(block_of(calls), told)
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
     telling |= among(calls["callee"], of(table.reports | table.logs))
-    always, handed = _tellers(image, named, telling)
-    always |= logs.always
-    never = [a for a, name in named if name.startswith(table.never_return_prefixes)]
-    never += of(table.never_return | table.reports).tolist()
-    never += image.functions["address"][always].tolist()
-    handed |= among(calls["callee"], union(of(table.reports), np.sort(image.functions["address"][always])))
-    seldom_calls, blocks, ends, endless = _dead_ends(image, np.array(never, np.uint64), told, handed)
+    prepares = _preparing(named)
+    always, handed = _tellers(image, prepares, telling)
+    thrown = [address for address, name in named if name.startswith(table.never_return_prefixes)]
+    never = np.append(of(table.never_return), np.array(thrown, np.uint64))
+    always |= logs.always | rarefunctions.that_only_end(image, among(calls["callee"], never), telling, prepares)
+    telling_ones = np.append(of(table.reports), image.functions["address"][always])
+    handed |= among(calls["callee"], telling_ones)
+    seldom_calls, blocks, ends, endless = _dead_ends(image, np.append(never, telling_ones), told, handed)
     seldom_sites = _before(sites, blocks, ends)
     ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
     seldom_sites |= _between(sites["ip"], ranges)
@@ -224,17 +224,22 @@ def _written_errors(image: Image, descriptors: npt.NDArray[np.uint64]) -> npt.ND
     return distinct(block_of(image.calls[among(image.calls["ip"], found)]))
 
 
-def _tellers(image: Image, named: list[tuple[int, str]], telling: Bools) -> tuple[Bools, Bools]:
-    """As of ``rarefunctions.tellers``, by names; and the calls that hand a number to one that asks for it, on branches.
+def _preparing(named: list[tuple[int, str]]) -> Addresses:
+    """Functions that make the text of a message, or keep others away meanwhile."""
+    table = _table()
+    whole = frozenset(name[:-1] for name in table.messages if name.endswith("$")) | table.formats
+    begins = tuple(name for name in table.messages if not name.endswith("$"))
+    return np.array([address for address, name in named if name in whole or name.startswith(begins)], np.uint64)
+
+
+def _tellers(image: Image, prepares: Addresses, telling: Bools) -> tuple[Bools, Bools]:
+    """As of ``rarefunctions.tellers``; and the calls that hand a number to one that asks for it, on branches.
 
     Which numbers are heard is not seen.  A program writes few calls in vain.
     """
     if not telling.any():
         return np.zeros(len(image.functions), bool), telling
-    table, calls, args = _table(), image.calls, image.args
-    whole = frozenset(name[:-1] for name in table.messages if name.endswith("$")) | table.formats
-    begins = tuple(name for name in table.messages if not name.endswith("$"))
-    prepares = np.array([address for address, name in named if name in whole or name.startswith(begins)], np.uint64)
+    calls, args = image.calls, image.args
     always = rarefunctions.tellers(image, telling, prepares)
     asked = np.append(rarefunctions.asked_by_arguments(image, telling, prepares) & ~always, False)
     handed = asked[functions_called(image)] & (calls["rarity"] > 0)

@@ -64,6 +64,24 @@ def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
         found[:-1] = fresh
 
 
+def that_only_end(image: Image, endings: Bools, telling: Bools, prepares: Addresses) -> Bools:
+    """Functions that do nothing but end the program or the thread: count that, say why, and do not come back.
+
+    ``endings``: calls that nothing comes back from; ``telling`` and ``prepares`` are those of ``tellers``.  What works
+    in a loop, or calls anything else, may be what a program is there for, and ends with it.
+    """
+    calls, found = image.calls, np.zeros(len(image.functions), bool)
+    if not endings.any():
+        return found
+    found = calls_made(image, endings & (calls["rarity"] == 0) & ~in_loop(calls["loop_depth"])) > 0
+    found &= among(image.functions["address"], calls["callee"])
+    found &= calls_made(image, ~(endings | telling | among(calls["callee"], prepares))) == 0
+    for rows in (image.sites, image.params, calls):
+        looped = (rows["function"] >= 0) & in_loop(rows["loop_depth"])
+        found &= np.bincount(rows["function"][looped], minlength=len(found)) == 0
+    return found
+
+
 def asked_by_arguments(image: Image, telling: Bools, prepares: Addresses) -> Bools:
     """Functions that tell of an error if what they are handed says so, as a level, and do nothing else.
 

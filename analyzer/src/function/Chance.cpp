@@ -330,12 +330,14 @@ float chanceOf(Way W) {
 
 } // namespace
 
-SaidElsewhere::SaidElsewhere(const CFG &Graph) {
+SaidElsewhere::SaidElsewhere(const CFG &Graph, const ASTContext &Context)
+    : Failed(Context) {
   for (const CFGBlock *B : Graph)
     for (const CFGElement &E : *B) {
       auto S = E.getAs<CFGStmt>();
       if (!S)
         continue;
+      Failed.see(*S->getStmt());
       if (const ValueDecl *V = changedOwn(S->getStmt()))
         ++Changes[V];
       const auto *Call = dyn_cast<CallExpr>(S->getStmt());

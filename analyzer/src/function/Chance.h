@@ -9,6 +9,8 @@
 #ifndef LINEMATE_ANALYZER_FUNCTION_CHANCE_H
 #define LINEMATE_ANALYZER_FUNCTION_CHANCE_H
 
+#include "Failures.h"
+
 #include "clang/AST/ASTContext.h"
 #include "clang/Analysis/CFG.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,6 +27,12 @@ inline constexpr float IsNegative = 0.16F;
 /// Of a way that is taken once, as sharing/basics/numbers.py has it (SELDOM).
 inline constexpr float FirstTimeChance = 0x1p-10F;
 
+/// Of a way that is taken where a call has failed: there is memory, and whoever
+/// waits for milliseconds does so few times a second.  Many such ways lead to
+/// one place, which is as seldom come to as that.  HasFailed of elfscan's
+/// Failures.h is the same.
+inline constexpr float FailedChance = 0x1p-14F;
+
 /// Operands of && and || whose value the programmer says, by what it is.
 using Expectations = llvm::DenseMap<const clang::Expr *, bool>;
 
@@ -37,8 +45,9 @@ struct SaidElsewhere {
   /// expected to be, as gcc takes it (fold_builtin_expect).
   Expectations Expected;
   OwnChanges Changes;
+  Failures Failed;
 
-  explicit SaidElsewhere(const clang::CFG &Graph);
+  SaidElsewhere(const clang::CFG &Graph, const clang::ASTContext &Context);
 };
 
 /// The chance that a block with two ways takes the first: its condition holds.

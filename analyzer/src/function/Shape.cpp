@@ -100,7 +100,7 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 
 Shape::Shape(const CFG &Graph, const ASTContext &Context,
              const FixedValues &Fixed)
-    : Graph(Graph), Context(Context), Said(Graph), Fixed(Fixed),
+    : Graph(Graph), Context(Context), Said(Graph, Context), Fixed(Fixed),
       InRounds(Graph, Context) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
@@ -257,6 +257,8 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
   bool FirstDies = Doomed[First->getBlockID()];
   if (FirstDies != Doomed[Second->getBlockID()])
     return FirstDies ? DoomedChance : 1 - DoomedChance;
+  if (std::optional<bool> Failed = Said.Failed.ifTrue(B))
+    return *Failed ? FailedChance : 1 - FailedChance;
   unsigned Depth = Blocks[B.getBlockID()].LoopDepth;
   bool Enters = entersLoop(First, Depth);
   if (Enters != entersLoop(Second, Depth))

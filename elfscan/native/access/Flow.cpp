@@ -44,8 +44,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   OneGiven = Value();
   MadeHere = NewObject::Unseen;
   Out = &Tables;
-  G.build(P, Ops, What.Begin, What.End, int8_t(std::countr_zero(C.Result)),
-          C.CallerSaved, Out->Seen);
+  G.build(P, Ops, What.Begin, What.End, C, Out->Seen);
   Exposed.clear();
   Spilled.clear();
   Chosen.clear();

@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Graph.h"
+#include "Decoder.h"
+#include "Failures.h"
 #include "JumpTable.h"
 #include "Rounds.h"
 #include "Signs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace linemate {
@@ -53,8 +56,7 @@ uint32_t opAt(std::span<const Op> Ops, uint64_t Address) {
 }
 
 void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
-                  uint64_t End, int8_t Result, uint32_t CallerSaved,
-                  Counts &Seen) {
+                  uint64_t End, const Convention &C, Counts &Seen) {
   Blocks.clear();
   Edges.clear();
   if (Ops.empty())
@@ -95,9 +97,9 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   Outer.assign(Blocks.size(), UINT32_MAX);
   WaysOut.assign(Blocks.size(), 0);
   if (!BackEdges.empty())
-    countLoops(P, Ops, CallerSaved & ~bit(Result));
+    countLoops(P, Ops, C.CallerSaved & ~C.Result);
   orderBlocks();
-  estimateRarity(Ops, Result);
+  estimateRarity(P, Ops, C);
 }
 
 void Graph::readTables(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
@@ -389,7 +391,9 @@ std::span<const uint32_t> Graph::goesOn(const Block &B, float Here) {
 /// skipped (Ball and Larus, PLDI 1993: 88%), a way that returns at once is
 /// taken less often than one that goes on (28%), and calls seldom fail: a loop
 /// that has another exit seldom ends so.
-void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
+void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
+                           const Convention &C) {
+  auto Result = int8_t(std::countr_zero(C.Result));
   auto Rarity = [](float C) {
     return uint8_t(
         std::lround(-4.0F * std::log2(std::clamp(C, LeastChance, 1.0F))));
@@ -420,7 +424,18 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
       Chance[Ways[First ? 1 : 0]] += Here * (1 - Likely);
       return true;
     };
-    bool Forks = Ways.size() == 2 && Stays == 2;
+    bool Forks = Ways.size() == 2 && Stays == 2, Mixed = Stays == 1;
+    // A loop that has no other exit ends so, however seldom that is.
+    auto FailsTo = [&](std::optional<uint32_t> Failed, float Likely) {
+      if (!Failed || (Mixed && Blocks[*Failed].LoopDepth >= Current.LoopDepth))
+        return false;
+      for (uint32_t To : Ways)
+        Chance[To] += Here * (To == *Failed ? Likely : Mixed ? 1 : 1 - Likely);
+      return true;
+    };
+    bool MayFail = Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1);
+    if (MayFail && FailsTo(failedWay(*this, P, Ops, *It, C), HasFailed))
+      continue;
     if (Forks && (OneIs([&](auto To) { return isFirstUse(Ops, Current, To); },
                         FirstUse) ||
                   OneIs(
@@ -430,7 +445,6 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
                       },
                       LoopEntered)))
       continue;
-    bool Mixed = Stays == 1;
     if (Ways.size() == 2 && Current.LoopDepth && (Forks || Mixed))
       if (auto Seldom = InRounds.seldom(*It)) {
         if (Forks) {
@@ -442,15 +456,9 @@ void Graph::estimateRarity(std::span<const Op> Ops, int8_t Result) {
         if (Blocks[Seldom->To].LoopDepth < Current.LoopDepth)
           Counted.emplace_back(*It, Seldom->Chance);
       }
-    if (Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1))
-      if (auto Negative = negativeWay(*this, Ops, *It, Result, Mixed);
-          Negative &&
-          (!Mixed || Blocks[*Negative].LoopDepth < Current.LoopDepth)) {
-        float Else = Mixed ? 1 : 1 - IsNegative;
-        for (uint32_t To : Ways)
-          Chance[To] += Here * (To == *Negative ? IsNegative : Else);
-        continue;
-      }
+    if (MayFail &&
+        FailsTo(negativeWay(*this, Ops, *It, Result, Mixed), IsNegative))
+      continue;
     if (Forks && OneIs(
                      [&](auto To) {
                        return returnsEarly(Ops, To,

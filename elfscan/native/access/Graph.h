@@ -47,10 +47,8 @@ struct KeyedBlock {
 class Graph {
 public:
   /// \p Ops by address; the function is [Begin, End).
-  /// \p Result is the register of what calls return, \p CallerSaved are those
-  /// that they may be handed something in.
   void build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
-             uint64_t End, int8_t Result, uint32_t CallerSaved, Counts &Seen);
+             uint64_t End, const Convention &C, Counts &Seen);
 
   std::span<const Block> blocks() const { return Blocks; }
   std::span<const uint32_t> successors(const Block &B) const {
@@ -141,7 +139,8 @@ private:
   std::span<const uint32_t> goesOn(const Block &B, float Here);
   void countExits(uint32_t Loop);
   bool isBelow(uint32_t B, uint32_t Header) const;
-  void estimateRarity(std::span<const Op> Ops, int8_t Result);
+  void estimateRarity(const Plan &P, std::span<const Op> Ops,
+                      const Convention &C);
   void spreadRounds();
   bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
   bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;

@@ -175,6 +175,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       Endings.push_back(R.Address);
     if (R.Flags & ForAll)
       WaitsForAll.push_back(R.Address);
+    if (R.Flags & TellsFailure)
+      TellFailures.emplace_back(R.Address, R.Flags & TellsFailure);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -189,6 +191,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(HandleWriters.begin(), HandleWriters.end());
   std::sort(Endings.begin(), Endings.end());
   std::sort(WaitsForAll.begin(), WaitsForAll.end());
+  std::sort(TellFailures.begin(), TellFailures.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }
@@ -234,6 +237,12 @@ std::optional<uint64_t> Plan::slot(uint64_t Address) const {
 std::span<const JumpLabel> Plan::labelsFrom(uint64_t Address) const {
   auto It = std::ranges::lower_bound(Labels, Address, {}, &JumpLabel::Code);
   return {It, Labels.end()};
+}
+
+uint32_t Plan::failuresOf(uint64_t Address) const {
+  auto It = std::ranges::lower_bound(TellFailures, Address, {},
+                                     &std::pair<uint64_t, uint32_t>::first);
+  return It != TellFailures.end() && It->first == Address ? It->second : 0;
 }
 
 bool Plan::startsFunction(uint64_t Address) const {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace linemate {
@@ -67,6 +68,18 @@ inline constexpr uint32_t WritesHandle = 1024;
 inline constexpr uint32_t NeverReturns = 2048;
 /// Of the plan alone: all threads of a group wait there for each other.
 inline constexpr uint32_t ForAll = 4096;
+/// Of the plan alone: null, a negative number, or any number but zero means
+/// that the function could not do what it was asked for.
+inline constexpr uint32_t FailsNull = 8192;
+inline constexpr uint32_t FailsNegative = 16384;
+inline constexpr uint32_t FailsNonzero = 32768;
+/// Of the plan alone: zero means that time ran out.  The argument of this
+/// number, in two bits, says how many milliseconds that takes.
+inline constexpr unsigned TimesOutShift = 16;
+inline constexpr uint32_t TimesOutMask = 3;
+/// Any of them.
+inline constexpr uint32_t TellsFailure =
+    FailsNull | FailsNegative | FailsNonzero | TimesOutMask << TimesOutShift;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -109,6 +122,8 @@ public:
   std::vector<uint64_t> HandleWriters; ///< the same
   std::vector<uint64_t> Endings;       ///< the same of NeverReturns
   std::vector<uint64_t> WaitsForAll;   ///< the same of ForAll
+  /// Functions whose result tells of a failure, with these flags; sorted.
+  std::vector<std::pair<uint64_t, uint32_t>> TellFailures;
 
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.
@@ -127,6 +142,8 @@ public:
   std::optional<uint64_t> slot(uint64_t Address) const;
   /// The branches of static keys at \p Address and behind it.
   std::span<const JumpLabel> labelsFrom(uint64_t Address) const;
+  /// How the function at \p Address tells of a failure, of TellsFailure.
+  uint32_t failuresOf(uint64_t Address) const;
   /// Whether a function, stub or import placeholder begins here.
   bool startsFunction(uint64_t Address) const;
   /// The code bytes from \p Address to the end of its range.

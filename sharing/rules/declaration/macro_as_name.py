@@ -6,7 +6,7 @@ its record, and is never used.
 Why is this bad?  Where the header that defines the macro is not included, `struct s { ... } __cacheline_aligned;` is
 still valid C: it declares a variable called `__cacheline_aligned`.  Nothing is aligned, and nothing warns.  In a header
 it also defines that variable in every unit that includes it.  Headers of other projects that are given by -isystem are
-looked at as well: a variable there is in every unit, and no header of a C library defines one behind a record.
+looked at as well, as a note: a variable there is in every unit, but whoever includes such a header is not who mends it.
 
 Example:
 
@@ -53,6 +53,7 @@ class _Misnamed:
     identity: str
     language: str
     several: str = ""
+    of_others: bool = False  # in a header that is given as one of the system
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
@@ -70,9 +71,11 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         units = [u.path for u in program.units if any(v.identity == facts.identity for v in u.variables)]
         several = f"; {len(units)} units define it" if len(units) > 1 else ""
         where, spoken = source_position(program, defined.unit, facts), language(program, defined.unit)
-        yield _draft(_Misnamed(facts.name, "variable", what, facts.size, where, facts.identity, spoken, several), ctx)
+        others = record is not None and bool(record.facts.bits & RecordBits.SYSTEM)
+        made = _Misnamed(facts.name, "variable", what, facts.size, where, facts.identity, spoken, several, others)
+        yield _draft(made, ctx)
     for key, holder in program.records.items():
-        system = holder.facts.bits & RecordBits.SYSTEM
+        system = bool(holder.facts.bits & RecordBits.SYSTEM)
         for member in holder.facts.members:
             shape = core(member.type)
             if shape is None or shape.kind not in RECORD_KINDS or not _named_like_macro(member.name):
@@ -88,7 +91,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
                 continue
             where, spoken = source_position(program, holder.unit, member), language(program, holder.unit)
             role, of = f"member of {shown_name(holder.facts)}", shown_name(inner.facts)
-            yield _draft(_Misnamed(member.name, role, of, member.type.size, where, key, spoken), ctx)
+            yield _draft(_Misnamed(member.name, role, of, member.type.size, where, key, spoken, of_others=system), ctx)
 
 
 def _named_like_macro(name: str) -> bool:
@@ -102,7 +105,7 @@ def _draft(it: _Misnamed, ctx: SourceContext) -> SourceDraft:
     bare = bare if bare.isidentifier() else "T"  # a record without a name
     return SourceDraft(
         rule=RULE.id,
-        severity=Severity.MEDIUM,
+        severity=Severity.NOTE if it.of_others else Severity.MEDIUM,
         verdict=Verdict.FRAGILE,
         participants=(SourceParticipant(it.name, 0, it.size_bytes, it.role, it.place, it.identity, it.of),),
         message=(

@@ -1,0 +1,163 @@
+//===- Failures.cpp - Which way of a branch a failed call takes -----------===//
+//
+// Owns how compilers ask what a call returned: the result's register, copies of
+// it, and the word on the stack that it was put into.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Failures.h"
+#include "Decoder.h"
+
+#include <bit>
+
+namespace linemate {
+
+namespace {
+
+/// Ops between a test and its branch, which compilers put there.
+constexpr uint32_t MaxSinceTest = 4;
+/// Ops between a call and the test of its result.
+constexpr uint32_t MaxSinceCall = 8;
+/// Ops between where an argument is given and the call.
+constexpr uint32_t MaxToCall = 16;
+
+bool asks(const Op &O) { return O.Tested != NoReg || O.AgainstNegative; }
+
+/// What the branch that ends a block asks about, or null.
+const Op *questionOf(const Block &B, std::span<const Op> Ops) {
+  const Op &Branch = Ops[B.Last - 1];
+  if (asks(Branch) || Branch.TestsItself)
+    return &Branch;
+  for (uint32_t I = B.Last - 1;
+       I-- > B.First && B.Last - 1 - I <= MaxSinceTest;) {
+    if (asks(Ops[I]))
+      return &Ops[I];
+    if (!keepsFlags(Ops[I]) || Ops[I].isCall())
+      return nullptr;
+  }
+  return nullptr;
+}
+
+bool isPlace(const MemOperand &A, const MemOperand &B) {
+  return A.Base == B.Base && A.Index == B.Index && A.Disp == B.Disp &&
+         (A.Flags & ~MemSigned) == (B.Flags & ~MemSigned);
+}
+
+/// What is asked about: a register, or the word that \p Slot names.
+int8_t subject(const Op &Test, const MemOperand *&Slot) {
+  int8_t Reg = Test.Tested != NoReg ? Test.Tested : Test.First;
+  bool InMemory = Reg == MemReg || (Reg == NoReg && Test.MemCount);
+  Slot = InMemory ? &Test.Mem[0] : nullptr;
+  return InMemory ? MemReg : Reg;
+}
+
+/// The call of the block whose result an op asks about, or Ops.size().
+uint32_t askedCall(const Block &B, std::span<const Op> Ops, const Op &Test,
+                   int8_t Result) {
+  const MemOperand *Slot = nullptr;
+  int8_t Reg = subject(Test, Slot);
+  uint32_t At = &Test - Ops.data();
+  for (uint32_t I = At; I-- > B.First && At - I <= MaxSinceCall;) {
+    const Op &O = Ops[I];
+    if (O.isCall())
+      return Reg == Result ? I : Ops.size();
+    if (Reg == MemReg) {
+      if (O.MemCount && O.Mem[0].Kind == Access::Store &&
+          isPlace(O.Mem[0], *Slot))
+        Reg = O.StoredAny;
+      continue;
+    }
+    if (O.Dst != Reg && !(O.Clobbers & bit(Reg)))
+      continue;
+    if (O.How == Transfer::Load) {
+      Reg = MemReg;
+      Slot = &O.Mem[0];
+    } else if (O.How == Transfer::Move || O.How == Transfer::Extend) {
+      Reg = O.Src;
+    } else {
+      break;
+    }
+  }
+  return Ops.size();
+}
+
+/// Is a call's argument of this number given as a constant above zero, in the
+/// call's block or in one that alone leads there?
+bool waitsAWhile(const Graph &G, std::span<const Op> Ops, uint32_t B,
+                 uint32_t Call, int8_t Argument) {
+  for (uint32_t At = Call, Seen = 0; Seen < MaxToCall; ++Seen) {
+    if (At == G.blocks()[B].First) {
+      std::span<const uint32_t> Before = G.predecessors(B);
+      if (Before.size() != 1)
+        return false;
+      B = Before[0];
+      At = G.blocks()[B].Last;
+    }
+    const Op &O = Ops[--At];
+    if (O.isCall())
+      return false;
+    if (O.Dst == Argument || (O.Clobbers & bit(Argument)))
+      return O.How == Transfer::Constant && int32_t(O.Imm) > 0;
+  }
+  return false;
+}
+
+/// Is a branch taken on the numbers that mean failure, or passed?
+std::optional<bool> takenOnFailure(const Op &Branch, const Op &Test,
+                                   uint32_t How) {
+  bool Negative = How & (FailsNegative | FailsNonzero);
+  bool Equal = Branch.Zero == OnZero::Branches;
+  if (Test.AgainstNegative || (Test.Tested != NoReg && Test.Against)) {
+    // -1, or the number of an error.
+    bool Means = Test.AgainstNegative ? Negative : How & FailsNonzero;
+    return Means && Branch.Zero != OnZero::Unknown ? std::optional(Equal)
+                                                   : std::nullopt;
+  }
+  switch (Branch.Sign) {
+  case OnSign::Negative:
+  case OnSign::NotNegative:
+    return Negative ? std::optional(Branch.Sign == OnSign::Negative)
+                    : std::nullopt;
+  case OnSign::NotPositive:
+  case OnSign::Positive:
+    return How & TimesOutMask << TimesOutShift
+               ? std::optional(Branch.Sign == OnSign::NotPositive)
+               : std::nullopt;
+  case OnSign::Unknown:
+    break;
+  }
+  if (Branch.Zero == OnZero::Unknown || (How & FailsNegative))
+    return std::nullopt;
+  return How & FailsNonzero ? !Equal : Equal;
+}
+
+} // namespace
+
+std::optional<uint32_t> failedWay(const Graph &G, const Plan &P,
+                                  std::span<const Op> Ops, uint32_t B,
+                                  const Convention &C) {
+  const Block &Own = G.blocks()[B];
+  const Op &Branch = Ops[Own.Last - 1];
+  std::span<const uint32_t> Ways = G.successors(Own);
+  if (Ways.size() != 2 || Branch.Next != Flow::Branch)
+    return std::nullopt;
+  const Op *Test = questionOf(Own, Ops);
+  if (!Test)
+    return std::nullopt;
+  uint32_t Call =
+      askedCall(Own, Ops, *Test, int8_t(std::countr_zero(C.Result)));
+  uint32_t How = Call < Ops.size() ? P.failuresOf(uint64_t(Ops[Call].Imm)) : 0;
+  unsigned Argument = How >> TimesOutShift & TimesOutMask;
+  if (!How || Ops[Call].Next != Flow::Call ||
+      (Argument && (Argument >= C.Arguments.size() ||
+                    !waitsAWhile(G, Ops, B, Call, C.Arguments[Argument]))))
+    return std::nullopt;
+  std::optional<bool> Taken = takenOnFailure(Branch, *Test, How);
+  if (!Taken)
+    return std::nullopt;
+  bool FirstIsTarget =
+      Ops[G.blocks()[Ways[0]].First].Ip == uint64_t(Branch.Imm);
+  return Ways[FirstIsTarget == *Taken ? 0 : 1];
+}
+
+} // namespace linemate
