@@ -251,6 +251,7 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
     """Records of which single elements of an array are given out, and are locked, or changed by several threads."""
     passed = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
     few = set(_in_small_arrays(program))
+    alone = set(_alone_in_records(program))
     for key, record in program.records.items():
         size = record.facts.size
         # What is behind its end is an array of something else.
@@ -265,7 +266,7 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
         elif key in passed | few and (words := _made_by_hand(uses)):
             yield Elements(name, key, record, tuple(use for use in uses if use.offset in words), locked=True)
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
-            own = tuple(use for use in uses if not use.indexed)
+            own = tuple(use for use in uses if (use.stride == size if key in alone else not use.indexed))
             if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
                 yield Elements(name, key, record, own)
 
@@ -338,6 +339,15 @@ def _in_small_arrays(program: Program) -> Iterator[str]:
         record = record_of(program, unit, inner)
         if record is not None and numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS:
             yield record.facts.key
+
+
+def _alone_in_records(program: Program) -> Iterator[str]:
+    """Keys of records of which others have one as a member: a pointer leads there as likely as to an element."""
+    for whole in program.records.values():
+        for member in whole.facts.members:
+            record = record_of(program, whole.unit, member.type)
+            if record is not None and not member.is_base:
+                yield record.facts.key
 
 
 def _passed_elements(program: Program, arguments: tuple[_Argument, ...], *kinds: Passed) -> set[str]:
