@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from dataclasses import dataclass
 
 import msgspec
@@ -98,8 +99,20 @@ class Profiled(msgspec.Struct, frozen=True):
             OF_TYPE if image.origins else None,
             image.arch.line_size if line_size > image.arch.line_size else 0,
             of_threads=image.of_threads,
+            made_by=self._made_by(),
             of_source=image.origins is not None,
         )
+
+    def _made_by(self) -> dict[str, int]:
+        """By identity of a record the roots that make its objects, in what alone runs on them."""
+        origins, mask = self.passes.image.origins, self.passes.calls.mask
+        if origins is None:
+            return {}
+        return {
+            identity: functools.reduce(operator.or_, mask[list(rows)].tolist())
+            for identity, rows in origins.makers.items()
+            if mask[list(rows)].all()
+        }
 
 
 def run_passes(

@@ -19,6 +19,7 @@ ONE_FOR_ALL = "one object stands for all of this type: that threads use one is n
 ONE_BESIDE_ANOTHER = "each thread is handed one; that two of them stand side by side is not certain"
 TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak against it"
 OWN_OF_EACH = "each of these threads is handed an object of its own"
+OWN_WORK = "threads make the objects of this type that they work on, and nothing says that its elements are of threads"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 
 # What one object that stands for all of its type bears, be it source or debug information that says which record code
@@ -85,8 +86,11 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     if pair[0].span != pair[1].span:
         of_any = ctx.of_any.beside_lock if any(actor.is_lock for actor in pair) else ctx.of_any.of_two
         return (of_any, ONE_FOR_ALL) if most.rank > of_any.rank else (most, why)
-    if most.rank > ctx.of_any.of_elements.rank and _chosen_by_data(pair[0]):
-        return ctx.of_any.of_elements, DATA_CHOOSES
+    if _chosen_by_data(pair[0]):
+        if _made_by_users(pair[0], ctx):
+            return Severity.NOTE, OWN_WORK
+        if most.rank > ctx.of_any.of_elements.rank:
+            return ctx.of_any.of_elements, DATA_CHOOSES
     return most, why
 
 
@@ -108,3 +112,13 @@ def _chosen_by_data(actor: Actor) -> bool:
     """Are these elements, not locks, at indexes of which none is seen to be the thread's own?"""
     elements = [access for access in actor.writers if access.stride]
     return bool(elements) and not actor.is_lock and not any(access.own for access in elements)
+
+
+def _made_by_users(actor: Actor, ctx: Context) -> bool:
+    """Is it plain data under no lock, of a record whose objects all threads make that use them, and these alone?
+
+    What a job is given to work in goes from thread to thread with the job; what several use at once, they find made.
+    """
+    makers = ctx.made_by.get(actor.identity, 0) if actor.identity else 0
+    plain = not any(access.atomic or access.locks for access in actor.writers)
+    return plain and bool(makers) and makers & ctx.thread_mask == makers and actor.mask() & ~makers == 0

@@ -35,13 +35,14 @@ class Origins(msgspec.Struct, frozen=True):
 
     Locksets are the function's own doing; ``required`` (by function row) are those that annotations say it is called
     with.  ``new`` are arguments (``argument_keys``, sorted) that lead to an object which the caller makes: nobody else
-    has it.
+    has it.  ``makers`` are the rows of functions that allocate objects of a record, by its identity.
     """
 
     table: npt.NDArray[Any]
     locksets: tuple[frozenset[int], ...]
     required: dict[int, frozenset[int]] = msgspec.field(default_factory=dict)
     new: npt.NDArray[np.uint64] = msgspec.field(default_factory=lambda: np.empty(0, np.uint64))
+    makers: dict[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
 
     def rows(self, ips: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Row of each ip, -1 where nothing is recorded."""

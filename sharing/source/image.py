@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
@@ -24,7 +25,7 @@ from sharing.model.image import (
 from sharing.source import functiontables
 from sharing.source.addressing import AddressSpace, shared_instances
 from sharing.source.program import Program
-from sharing.source.threadrecords import records_of_threads
+from sharing.source.threadrecords import makers, records_of_threads
 from sharing.source.types import TypeBuilder
 
 KERNEL_HEADERS = ("include/linux/kconfig.h", "include/linux/compiler_types.h")
@@ -70,7 +71,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         init_functions=built.init_functions,
         imports=frozenset(built.callee_names.values()),
         debug_source="the source",
-        origins=built.origins,
+        origins=msgspec.structs.replace(built.origins, makers=makers(program)),
         identities={o.address: o.identity for o in space.objects},
         of_threads=records_of_threads(program, knowledge),
         phases=space.phases,

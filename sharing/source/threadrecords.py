@@ -1,9 +1,10 @@
-"""Records of which each thread that is started is handed another one, and reaches no other.
+"""Records of which each thread that is started is handed another one, and reaches no other; and who makes which.
 
-Owns the signs of that: an element of an array at a moving index where a C function starts the thread, one of several
-objects, or what one of several pointers leads to, where an object of C++ does (``StartFact.element``).  One instance
-stands for all objects of a record in source; of these it is known that a thread uses its own.  Where what such threads
-run finds objects of the record in another way than as an argument, as a thief does those of others, nothing is known.
+Owns the signs of the former: an element of an array at a moving index where a C function starts the thread, one of
+several objects, or what one of several pointers leads to, where an object of C++ does (``StartFact.element``).  One
+instance stands for all objects of a record in source; of these it is known that a thread uses its own.  Where what such
+threads run finds objects of the record in another way than as an argument, as a thief does those of others, nothing is
+known.
 """
 
 from __future__ import annotations
@@ -27,6 +28,17 @@ def records_of_threads(program: Program, knowledge: Knowledge) -> frozenset[str]
             if record is not None and entry >= 0:
                 entries[record.facts.key].add(program.symbol(defined.unit, entry))
     return frozenset(key for key, started in entries.items() if not _found_otherwise(program, key, started))
+
+
+def makers(program: Program) -> dict[str, tuple[int, ...]]:
+    """By the key of a record the functions that allocate objects of it, as rows of ``Program.functions``."""
+    found: dict[str, dict[int, None]] = defaultdict(dict)
+    for row, defined in enumerate(program.functions.values()):
+        for fact in defined.facts.allocations:
+            record = program.record(defined.unit, fact.record)
+            if record is not None:
+                found[record.facts.key][row] = None
+    return {key: tuple(rows) for key, rows in found.items()}
 
 
 def _of_objects(function: FunctionFacts) -> Iterator[tuple[int, int]]:

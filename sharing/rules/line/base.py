@@ -6,8 +6,8 @@ remedies happen in ``sharing.judge.static``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -48,8 +48,9 @@ class Context:
     of records on the heap where one object stands for all of its type; None where each object is known.
     ``own_line`` is the architecture's line where one of more bytes was asked for, as for lines that are fetched in
     pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
-    at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one.
-    ``of_source``: rules on declarations judge the program as well.
+    at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one,
+    ``made_by`` says of records which roots make their objects.  ``of_source``: rules on declarations judge the
+    program as well.
     """
 
     line_size: int
@@ -65,6 +66,7 @@ class Context:
     own_line: int = 0
     at_one_time: Callable[[Actor, Actor], bool] | None = None
     of_threads: frozenset[str] = frozenset()
+    made_by: Mapping[str, int] = field(default_factory=dict)
     of_source: bool = False
 
 
