@@ -19,6 +19,7 @@ constexpr size_t ArgColumns = 6;
 constexpr size_t LockOpColumns = 9;
 constexpr size_t ZeroTestColumns = 6;
 constexpr size_t BlockColumns = 3;
+constexpr size_t LoopColumns = 3;
 
 } // namespace linemate
 

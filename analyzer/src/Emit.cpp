@@ -95,6 +95,7 @@ void write(JsonStream &Out, const FunctionFacts &F) {
   optional(Out, "names", F.Names);
   optional(Out, "zero_tests", F.ZeroTests);
   optional(Out, "blocks", F.Blocks);
+  optional(Out, "loops", F.Loops);
   if (F.Promises)
     field(Out, "promises", F.Promises);
   Out.objectEnd();

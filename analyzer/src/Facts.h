@@ -182,6 +182,7 @@ struct FunctionFacts {
   Rows Names;
   Rows ZeroTests;
   Rows Blocks;
+  Rows Loops;
   int64_t Promises = 0; ///< alignment in bytes of the new memory it returns
 };
 

@@ -204,6 +204,11 @@ BLOCK_COLUMNS = (
     "mirror",  # its place in another order: of two ways from one block the other one comes first
     "head",  # 1 where a loop that is in no other begins
 )
+LOOP_COLUMNS = (
+    "loop_depth",
+    "rarity",
+    "operations",  # in all blocks at that depth that are as rare: on whatever, each about one instruction
+)
 
 
 def rows_of(flat: tuple[int, ...], width: int) -> Iterator[tuple[int, ...]]:
@@ -289,6 +294,7 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     names: tuple[int, ...] = ()  # symbols that it names, in the order of evaluation; own statics where declared, too
     zero_tests: tuple[int, ...] = ()
     blocks: tuple[int, ...] = ()  # those in which something happens and that a second order has elsewhere
+    loops: tuple[int, ...] = ()  # what it does in loops
     promises: Align = 0  # alignment in bytes of the new memory that it returns on all ways, 0 not known
 
 

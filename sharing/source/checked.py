@@ -17,7 +17,9 @@ from sharing.model.facts import (
     CALL_COLUMNS,
     KEPT_COLUMNS,
     LOCK_OP_COLUMNS,
+    LOOP_COLUMNS,
     MOST,
+    MOST_EVENT,
     THROUGH_SLOT,
     ZERO_TEST_COLUMNS,
     AccessFlag,
@@ -51,6 +53,7 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "lock_ops": {"effect": (1, 6)},
     "zero_tests": {"is_zero": (0, 1), "size": (1, MOST), "first": (0, MOST_ORDER), "last": (0, MOST_ORDER)},
     "blocks": {"order": (0, MOST_ORDER), "mirror": (0, MOST_ORDER), "head": (0, 1)},
+    "loops": {"loop_depth": (0, MOST_EVENT), "rarity": (0, MOST_EVENT), "operations": (0, MOST)},
 }
 # Columns that are indexes: into which table, and whether -1 (none, unknown) is one.
 INDEXES: dict[str, dict[str, str]] = {
@@ -60,6 +63,7 @@ INDEXES: dict[str, dict[str, str]] = {
     "lock_ops": {"lock": "locks", "file": "files", "lockset": "locksets"},
     "zero_tests": {"variable": "symbols"},
     "blocks": {},
+    "loops": {},
 }
 # Lists of a function that are indexes into one table each.
 _LISTS = {"requires": "locks", "acquires": "locks", "releases": "locks", "taken": "symbols", "names": "symbols"}
@@ -70,6 +74,7 @@ _TABLES = {
     "lock_ops": LOCK_OP_COLUMNS,
     "zero_tests": ZERO_TEST_COLUMNS,
     "blocks": BLOCK_COLUMNS,
+    "loops": LOOP_COLUMNS,
 }
 # The same by position, made once.
 _CHECKS = {

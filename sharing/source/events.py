@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.facts import LOOP_COLUMNS, FunctionFacts
+
 # Code for each access and call: three instructions, the median of the functions of six programs in source and as built.
 EVENT_BYTES = 12
 
@@ -38,6 +40,12 @@ class FactRows:
     def __getitem__(self, column: str) -> Ints:
         result: Ints = self._table[:, self.columns.index(column)]
         return result
+
+
+def in_loops(functions: list[FunctionFacts]) -> Ints:
+    """What functions do in loops: the row of each function, and LOOP_COLUMNS."""
+    rows = FactRows(LOOP_COLUMNS, [f.loops for f in functions])
+    return np.column_stack([rows.function, *(rows[name] for name in LOOP_COLUMNS)])
 
 
 class BlockStarts:

@@ -48,7 +48,7 @@ from sharing.model.image import (
 from sharing.model.origins import ORIGIN_DTYPE, Origins
 from sharing.source.addressing import AddressSpace
 from sharing.source.calledslots import CalledSlots
-from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, ranked
+from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, in_loops, ranked
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.newobjects import new_objects
 from sharing.source.program import Defined, Program
@@ -195,7 +195,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         kept=lookup.slots.kept(callee, {d.facts.identity: row for row, d in enumerate(defined)}),
         zero_ranges=_zero_ranges(FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
         blocks=_blocks(facts),
-        origins=msgspec.structs.replace(origins, required=locksets.required(defined)),
+        origins=msgspec.structs.replace(origins, required=locksets.required(defined), loops=in_loops(facts)),
         callee_names={a: n for n, a in imports.items()},
         init_functions=tuple(
             int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT

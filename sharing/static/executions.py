@@ -44,3 +44,10 @@ def times(
     chance = np.exp2(-rarity.astype(np.float64) / shared.RARITY_STEPS)
     result: npt.NDArray[np.float64] = iterations ** np.minimum(loop_depth, numbers.MAX_LOOPS) * chance
     return result
+
+
+def longer(loop_depth: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """How many times as often as by the estimate for one thread a place in so many loops is executed by the other."""
+    always = np.zeros(len(loop_depth))
+    result: npt.NDArray[np.float64] = times(loop_depth, always) / times(loop_depth, always, numbers.THREAD_LOOP)
+    return result

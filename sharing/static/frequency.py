@@ -13,13 +13,15 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, ImageKind
 from sharing.static import foreign, numbers, perthread
 from sharing.static.callees import handed_over
 from sharing.static.edges import Edges
-from sharing.static.executions import in_loop
+from sharing.static.executions import in_loop, times
+from sharing.static.longrounds import longer_calls, operations
 from sharing.static.pointercalls import KeptFunctions, pointer_targets
 from sharing.static.roots import ThreadStructure
 from sharing.static.starts import Root
@@ -100,15 +102,21 @@ def in_threads(
         return None
     called = base & (factor >= 1.0)  # a library's: to set up and to tear down is not what it is called for
     calls, work = _calls(edges, factor), perthread.work_of(image)
-    found = perthread.threads(
-        calls,
-        [(root.function, root.is_task) for root in roots],
-        _calls_through_pointers(image, kept, dispatched),
-        work,
-        called if called.any() else base,
+    estimate = partial(
+        perthread.threads,
+        entries=[(root.function, root.is_task) for root in roots],
+        entered=called if called.any() else base,
         # Of source whoever checks it knows that threads are busy there.
-        numbers.CALLERS_SHARE if image.kind is ImageKind.SHARED and image.origins is None else 1.0,
+        callers_share=numbers.CALLERS_SHARE if image.kind is ImageKind.SHARED and image.origins is None else 1.0,
     )
+    found = estimate(calls, pointers=_calls_through_pointers(image, kept, dispatched, numbers.THREAD_LOOP), work=work)
+    if image.origins is not None:
+        longest = estimate(
+            _calls(longer_calls(edges), factor),
+            pointers=_calls_through_pointers(image, kept, dispatched, shared.LOOP_FACTOR),
+            work=_long_work(image),
+        )
+        found = msgspec.structs.replace(found, long_rates=longest.rates)
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))
     waiting = _waiting(image, knowledge, edges, found, partial(perthread.near_without, calls, work))
@@ -145,8 +153,18 @@ def _calls(edges: Edges, factor: Floats) -> perthread.Calls:
     return perthread.Calls(edges.callee, made, flow, in_loop(edges.depth), edges.start)
 
 
-def _calls_through_pointers(image: Image, kept: KeptFunctions, dispatched: Bools) -> perthread.PointerCalls:
+def _long_work(image: Image) -> perthread.Work:
+    """What functions do where their loops go round more often, by all that they do there."""
+    work = perthread.work_of(image, shared.LOOP_FACTOR)
+    return msgspec.structs.replace(work, looped=np.maximum(work.looped, operations(image)))
+
+
+def _calls_through_pointers(
+    image: Image, kept: KeptFunctions, dispatched: Bools, iterations: float
+) -> perthread.PointerCalls:
+    """``iterations`` of a loop."""
     rows, _ = kept.unresolved()
-    often = perthread.times(rows["loop_depth"], rows["rarity"])
+    often = times(rows["loop_depth"], rows["rarity"], iterations)
     made = np.bincount(rows["function"], often, len(image.functions)).astype(np.float64)
-    return perthread.PointerCalls(made, partial(pointer_targets, kept), dispatched, handed_over(image))
+    targets = partial(pointer_targets, kept, iterations=iterations)
+    return perthread.PointerCalls(made, targets, dispatched, handed_over(image))

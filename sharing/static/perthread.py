@@ -27,7 +27,7 @@ from sharing.model.arrays import distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
-from sharing.static.executions import each_time, in_loop, mostly
+from sharing.static.executions import each_time, in_loop, longer, mostly
 from sharing.static.pointercalls import PointerTargets
 from sharing.static.waitingrounds import WaitingRounds
 
@@ -64,29 +64,31 @@ def _total(runs: Floats, each: Floats) -> float:
     return float((runs * each).sum())
 
 
-def work_of(image: Image) -> Work:
+def work_of(image: Image, iterations: float | None = None) -> Work:
     """Each function's length, its parts executed as often as the accesses and calls in them are.
 
     Of code that was not optimized what it has when it is: how often threads meet is asked of what is put to work.
+    ``iterations`` of a loop; without them those of the estimate for a thread.
     """
+    loop = numbers.THREAD_LOOP if iterations is None else iterations
     n = len(image.functions)
     count, looped = np.zeros(n), np.zeros(n)
     straight = np.zeros(n)
     own, by_call = foreign.instructions(image)
     for table in (image.sites, image.calls):
         rows = table[table["function"] >= 0]
-        often, inside = times(rows["loop_depth"], rows["rarity"]), in_loop(rows["loop_depth"])
+        often, inside = executions.times(rows["loop_depth"], rows["rarity"], loop), in_loop(rows["loop_depth"])
         straight += np.bincount(rows["function"], often * ~inside, n)
         looped += np.bincount(rows["function"], often * inside, n)
         count += np.bincount(rows["function"], minlength=n)
     unoptimized = image.functions["flags"] & np.uint32(FunctionFlag.UNOPTIMIZED) != 0
-    longer = np.where(unoptimized, numbers.UNOPTIMIZED, 1.0)
-    size = np.maximum(image.functions["size"] / (shared.INSTRUCTION_BYTES * longer), 1.0)
+    swollen = np.where(unoptimized, numbers.UNOPTIMIZED, 1.0)
+    size = np.maximum(image.functions["size"] / (shared.INSTRUCTION_BYTES * swollen), 1.0)
     size = np.where(own > 0, own, size)
     part = size / np.maximum(count, 1.0)
     away = np.flatnonzero((by_call > 0) & (image.calls["function"] >= 0))
     calls = image.calls[away]
-    there = times(calls["loop_depth"], calls["rarity"]) * by_call[away] * numbers.CALL_SHARE
+    there = executions.times(calls["loop_depth"], calls["rarity"], loop) * by_call[away] * numbers.CALL_SHARE
     inside = in_loop(calls["loop_depth"])
     return Work(
         np.where(count > 0, straight * part, size) + np.bincount(calls["function"], there * ~inside, n),
@@ -122,7 +124,8 @@ class Threads(msgspec.Struct, frozen=True):
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
-    threads.  ``waiting`` are rounds of their loops in which they wait for each other, ``woken`` by root such
+    threads.  ``long_rates`` are ``rates`` where loops go round more often, which what is sure has to bear
+    (``longrounds``).  ``waiting`` are rounds of their loops in which they wait for each other, ``woken`` by root such
     rounds that others seldom begin.
     """
 
@@ -138,6 +141,7 @@ class Threads(msgspec.Struct, frozen=True):
     parted: int = 0
     waiting: WaitingRounds | None = None
     woken: dict[int, WaitingRounds] = {}
+    long_rates: Floats | None = None
 
     def of_parts(self, source: Sequence[int], parted: int) -> Threads:
         """The same with a row for each stretch of a thread: ``source`` is the root that it is of."""
@@ -146,7 +150,10 @@ class Threads(msgspec.Struct, frozen=True):
         rows = np.array(source)
         made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.share[rows], self.handed[rows])
         woken = {row: self.woken[of] for row, of in enumerate(source) if of in self.woken}
-        return msgspec.structs.replace(made, **masks, parted=parted, waiting=self.waiting, woken=woken)
+        long_rates = self.long_rates[rows] if self.long_rates is not None else None
+        return msgspec.structs.replace(
+            made, **masks, parted=parted, waiting=self.waiting, woken=woken, long_rates=long_rates
+        )
 
     def uses(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Floats:
         """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times.
@@ -177,6 +184,7 @@ class Uses:
         """
         self._threads = threads
         self._once = once
+        self._long = once * longer(sites["loop_depth"]) if threads.long_rates is not None else None
         self._mask = mask
         self._function = np.ascontiguousarray(sites["function"])
         self._looped = in_loop(sites["loop_depth"])
@@ -194,12 +202,12 @@ class Uses:
 
     def each(self, at: Ints) -> Floats:
         """Uses per million instructions (rows: roots) of these accesses."""
-        return self._each(at, self._threads.once[:, self._function[at]])
+        return self._each(at, self._threads.once[:, self._function[at]], self._threads.rates, self._once)
 
-    def _each(self, at: Ints, once: Bools) -> Floats:
-        """``once``: by root whether it runs the functions of these accesses once."""
+    def _each(self, at: Ints, once: Bools, rates: Floats, of_run: Floats) -> Floats:
+        """``once``: by root whether it runs the functions of these accesses once, at these ``rates`` of their runs."""
         threads, function, looped = self._threads, self._function[at], self._looped[at]
-        result: Floats = threads.rates[:, function] * self._once[at]
+        result: Floats = rates[:, function] * of_run[at]
         for row in range(len(result)) if threads.parted else ():
             if threads.parted >> row & 1:
                 result[row] *= (self._mask[at] >> np.uint64(row) & np.uint64(1)).astype(np.float64)
@@ -222,7 +230,7 @@ class Uses:
         threads, at = self._threads, np.array(rows)
         kinds, function, looped = self._writes[at], self._function[at], self._looped[at]
         once = threads.once[:, function]
-        by_access = self._each(at, once)
+        by_access = self._each(at, once, threads.rates, self._once)
         perhaps_writes, perhaps_uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
         writes, uses = perhaps_writes, perhaps_uses
         rarer = [(root, chosen) for root, seldom in self._seldom.items() if (chosen := seldom[at]).any()]
@@ -230,7 +238,11 @@ class Uses:
             for root, chosen in rarer:
                 by_access[root, chosen] = 0.0
             writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        own = by_access * (((once & looped) | threads.near[:, function]) & self._rule[at])
+        held = by_access
+        if threads.long_rates is not None and self._long is not None:
+            longest = self._each(at, once, threads.long_rates, self._long)
+            held = np.minimum(by_access, longest * numbers.SURE_FACTOR)
+        own = held * (((once & looped) | threads.near[:, function]) & self._rule[at])
         of_writes = own[:, kinds]
         own_writes, own_uses = of_writes.sum(axis=1), own.sum(axis=1)
         paced_writes = paced_uses = 0
@@ -252,8 +264,8 @@ class Uses:
             mask_of(own_uses >= surely) & sure,
             mask_of(perhaps_writes >= maybe) & at_all,
             mask_of(perhaps_uses >= maybe) & at_all,
-            mask_of(writes >= surely) & far,
-            mask_of(uses >= surely) & far,
+            mask_of(held[:, kinds].sum(axis=1) >= surely) & far,
+            mask_of(held.sum(axis=1) >= surely) & far,
             paced_writes,
             paced_uses,
             chosen_writes & sure,

@@ -380,8 +380,8 @@ class PointerTargets(msgspec.Struct, frozen=True):
     targets: tuple[Ints, ...]
 
 
-def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_]) -> PointerTargets:
-    """Those of some functions, whose slots are looked up.
+def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_], iterations: float) -> PointerTargets:
+    """Those of some functions, whose slots are looked up; ``iterations`` of a loop.
 
     Where a program's own functions are kept at a slot, those of libraries are left out: objects of all kinds have
     functions there, and a program's loops run what the program has made.
@@ -395,7 +395,7 @@ def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_]) -> Po
     number = {slot: at for at, slot in enumerate(few)}
     group = np.array([number.get(slot, -1) for slot in slots.tolist()], np.int64)
     known = inside | (group >= 0)
-    often = times(calls["loop_depth"], calls["rarity"], numbers.THREAD_LOOP)
+    often = times(calls["loop_depth"], calls["rarity"], iterations)
     return PointerTargets(
         calls["function"].astype(np.int64)[known], often[known], inside[known], group[known], tuple(few.values())
     )

@@ -34,6 +34,7 @@ COLUMNS = {
     "LockOpColumns": facts.LOCK_OP_COLUMNS,
     "ZeroTestColumns": facts.ZERO_TEST_COLUMNS,
     "BlockColumns": facts.BLOCK_COLUMNS,
+    "LoopColumns": facts.LOOP_COLUMNS,
 }
 OBJECTS = (facts.FunctionFacts, facts.RecordFacts, facts.VariableFacts, facts.UnitOptions)
 ARRAYS = (facts.LockFact, facts.StartFact, facts.AllocationFact, facts.MemberFact)

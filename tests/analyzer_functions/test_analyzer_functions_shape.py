@@ -358,3 +358,18 @@ def test_whatever_names_it_but_to_load_its_value_may_change_it(tmp_path: Path, c
     for text, never in ((changed, False), ("", True)):
         source.write_text(f"static int debug; {text} long counted; void f() {{ if (debug) counted++; }}")
         assert (column(read_unit(source, ["-std=c++17"]), "f", 13)["counted"] >= NEVER) == never
+
+
+@pytest.mark.parametrize(
+    ("body", "depths"),
+    [
+        ("for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < n; j++) x += p[i] * p[j];", {1, 2}),
+        ("for (unsigned i = 0; i < n; i++) x = x * 31 + i;", {1}),
+        ("x = p[n] * p[1] + n;", set()),
+    ],
+)
+def test_loops_are_as_much_work_whatever_they_are_on(tmp_path: Path, body: str, depths: set[int]) -> None:
+    unit = read(tmp_path, f"unsigned f(const unsigned char *p, unsigned n) {{ unsigned x = 0; {body} return x; }}")
+    done = {depth: operations for depth, _, operations in rows(unit.functions["f"].get("loops", []), 3)}
+    assert set(done) == depths
+    assert done.get(max(depths, default=0), 5) >= 5  # of the inmost the update, its operands, the step, the test

@@ -8,6 +8,7 @@
 
 #include "Body.h"
 
+#include "LoopWork.h"
 #include "ZeroTests.h"
 
 #include "clang/AST/Attr.h"
@@ -35,6 +36,7 @@ void Body::run() {
   summarise();
   zeroTests(Graph, Blocks, At, Unit, Out.ZeroTests);
   placeBlocks();
+  loopWork(Blocks, Out.Loops);
 }
 
 /// The other order of those blocks in which something happens, and where loops
