@@ -81,3 +81,48 @@ def test_what_annotations_and_bodies_say_of_callers(function: str, column: str, 
     unit = read_unit(SOURCE, ["-std=c++17"])
     facts = unit.functions[function]
     assert [unit.member(facts["locks"][i][2], facts["locks"][i][3]).lstrip(".") for i in facts[column]] == [lock]
+
+
+WRAPPER = """
+#include <mutex>
+class __attribute__((capability("mutex"))) Wrapper {
+public:
+  void take() __attribute__((acquire_capability()));
+  void drop() __attribute__((release_capability()));
+private:
+  MEMBERS
+};
+class __attribute__((scoped_lockable)) Holder {
+public:
+  explicit Holder(Wrapper *one) __attribute__((acquire_capability(one)));
+  ~Holder() __attribute__((release_capability()));
+};
+struct Counted {
+  int before[4];
+  Wrapper lock;
+  int value;
+  void count() { Holder held(&lock); value++; }
+};
+void use(Counted &all) { all.count(); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("members", "offset", "kind"),
+    [
+        ("std::mutex one;", 16, "std::mutex"),
+        ("const char *name; std::mutex one;", 24, "std::mutex"),
+        ("std::mutex one, other;", 16, ""),
+        ("std::mutex *one;", 16, ""),
+        ("long word;", 16, ""),
+    ],
+    ids=["a lock", "behind a name", "one of two", "elsewhere", "of its own"],
+)
+def test_a_lock_that_is_annotated_is_the_one_that_it_wraps(
+    tmp_path: Path, members: str, offset: int, kind: str
+) -> None:
+    source = tmp_path / "wrapper.cpp"
+    source.write_text(WRAPPER.replace("MEMBERS", members))
+    facts = read_unit(source, ["-std=c++17"]).functions["Counted::count"]
+    (held,) = {lock for row in rows(facts["accesses"], 16) for lock in facts["locksets"][row[15]]}
+    assert (facts["locks"][held][3], facts["locks"][held][6]) == (offset, kind)

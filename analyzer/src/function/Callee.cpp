@@ -226,6 +226,35 @@ void Callees::byConvention(const FunctionDecl &F, Callee &Out) {
       Out);
 }
 
+/// A class of the project that is annotated as a lock and has one lock of the
+/// vocabulary as a member: that one is taken, as the bodies of its functions
+/// say where they are read.
+void Callees::wrapped(const RecordDecl *R, Locations &At, Effect &E) {
+  R = R && E.Row < 0 && E.Where.isReported() ? R->getDefinition() : nullptr;
+  const FieldDecl *Only = nullptr;
+  for (const FieldDecl *Field :
+       R ? R->fields() : RecordDecl::field_range({}, {})) {
+    if (!Field->getType()->isRecordType() || lockRowOf(Field->getType()) < 0)
+      continue;
+    if (Only)
+      return;
+    Only = Field;
+  }
+  if (!Only)
+    return;
+  E.Where = At.member(E.Where, *Only);
+  E.Row = lockRowOf(Only->getType());
+}
+
+/// An attribute names a pointer without loading it, as no body does.
+static const Expr *loaded(const Expr &Pointer, const ASTContext &Context) {
+  if (!Pointer.isGLValue())
+    return &Pointer;
+  return ImplicitCastExpr::Create(
+      Context, Pointer.getType().getUnqualifiedType(), CK_LValueToRValue,
+      const_cast<Expr *>(&Pointer), nullptr, VK_PRValue, FPOptionsOverride());
+}
+
 /// Clang's thread-safety attributes; their arguments speak of the callee's
 /// parameters.
 void Callees::annotated(const FunctionDecl &F, Callee &Out) {
@@ -245,6 +274,8 @@ void Callees::annotated(const FunctionDecl &F, Callee &Out) {
       if (const auto *M = dyn_cast<CXXMethodDecl>(&F)) {
         E.OfGuard = InGuard;
         E.Row = lockRow(M->getParent());
+        if (!InGuard)
+          wrapped(M->getParent(), At, E);
         To.push_back(E);
       }
       return;
@@ -255,9 +286,14 @@ void Callees::annotated(const FunctionDecl &F, Callee &Out) {
       if (Plain->isTypeDependent() || isa<StringLiteral>(Plain) ||
           (Not && Not->getOpcode() == UO_LNot))
         continue;
-      E.Where = Plain->getType()->isAnyPointerType() ? At.pointee(Arg)
-                                                     : At.object(Plain);
-      E.Row = lockRowOf(Plain->getType());
+      E.Where = Plain->getType()->isAnyPointerType()
+                    ? At.pointee(loaded(*Arg, Unit.context()))
+                    : At.object(Plain);
+      QualType T = Plain->getType();
+      E.Row = lockRowOf(T);
+      wrapped(
+          (T->isAnyPointerType() ? T->getPointeeType() : T)->getAsRecordDecl(),
+          At, E);
       E.Text = Unit.text(Plain->getSourceRange()).str();
       if (E.Where.isReported())
         To.push_back(E);

@@ -84,6 +84,7 @@ private:
 
   const RecordInfo &info(const clang::CXXRecordDecl &R);
   void annotated(const clang::FunctionDecl &F, Callee &Out);
+  void wrapped(const clang::RecordDecl *R, Locations &At, Effect &E);
   void add(const LockCall &Call, Callee &Out);
   void byName(const clang::FunctionDecl &F, Callee &Out);
   void byConvention(const clang::FunctionDecl &F, Callee &Out);

@@ -30,6 +30,15 @@ public:
   void drop() RELEASE();
 };
 
+// As most class libraries have it, who is locked is handed by its address.
+class SCOPED_CAPABILITY PointerLock {
+public:
+  explicit PointerLock(Mutex *m) ACQUIRE(m);
+  ~PointerLock() RELEASE();
+};
+
+void take_one(Mutex *a) ACQUIRE(a);
+void drop_one(Mutex *a) RELEASE(a);
 void take_pair(Mutex &a, Mutex &b) ACQUIRE(a, b);
 void drop_pair(Mutex &a, Mutex &b) RELEASE(a, b);
 
@@ -58,6 +67,9 @@ public:
   void asserted();
   void pairs();
   void nodes(Node &x, Node &y);
+  void pointed();
+  void handed();
+  void nodes_pointed(Node *x, Node *y);
   void acquires() ACQUIRE(mutex_);
   void releases() RELEASE(mutex_);
   void through();
@@ -189,6 +201,29 @@ void Account::nodes(Node &x, Node &y) {
   Lock l(y.mutex);
   y.value = 4;
   x.value = 5;
+}
+
+void Account::pointed() {
+  {
+    PointerLock l(&mutex_);
+    money_ = 1;
+    other_ = 2;
+  }
+  money_ = 3;
+}
+
+void Account::handed() {
+  take_one(&mutex_);
+  money_ = 1;
+  other_ = 2;
+  drop_one(&mutex_);
+  money_ = 3;
+}
+
+void Account::nodes_pointed(Node *x, Node *y) {
+  PointerLock l(&x->mutex);
+  x->value = 1;
+  y->value = 2;
 }
 
 void Account::acquires() {
