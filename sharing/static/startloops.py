@@ -33,21 +33,33 @@ def with_rare_starts(image: Image, knowledge: Knowledge) -> Image:
     1. calls that start a thread, and functions that do so as a rule when they run; 2. the outermost loops around
     such calls, where most rounds make one of them; 3. accesses and other calls in these loops, and
     outside of loops in these functions, but for what a program that runs such a function once calls there, which may be
-    its work; 4. accesses outside of loops in functions that as a rule wait for one to end.
+    its work; 4. accesses outside of loops in functions that as a rule wait for one to end, and what loops do of which
+    most rounds wait for one: that many threads there are to end.
     """
     return _with_rare_ends(_started(image, knowledge), knowledge)
 
 
 def _with_rare_ends(image: Image, knowledge: Knowledge) -> Image:
-    """What else such a function calls is left alone: a loop may be its work until the end."""
+    """What else such a function calls outside of these loops is left alone: a loop may be its work until the end."""
     calls = image.calls
     joining = [address for address, name in image.callee_names.items() if knowledge.joins_thread(name)]
-    at = np.flatnonzero(among(calls["callee"], joining) & (calls["function"] >= 0))
+    ends = among(calls["callee"], joining) & (calls["function"] >= 0)
+    at = np.flatnonzero(ends)
     if not len(at):
         return image
     ending = _mostly(calls["function"][at].astype(np.int64), calls["rarity"][at], numbers.EACH_TIME)
+    mirrors = Mirrors(image)
+    looped = at[in_loop(calls["loop_depth"][at])]
+    loops = _mostly(mirrors.loops(calls[looped]), _in_round(mirrors, calls[looped]), numbers.EVERY_ROUND - 1)
+
+    def seldom(rows: Table) -> Bools:
+        found: Bools = in_loop(rows["loop_depth"]) & among(mirrors.loops(rows), loops)
+        return found
+
     sites = every_site(image)
-    return with_sites(image, _raised(sites, ~in_loop(sites["loop_depth"]) & among(sites["function"], ending)))
+    outside = ~in_loop(sites["loop_depth"]) & among(sites["function"], ending)
+    found = with_sites(image, _raised(sites, outside | seldom(sites)))
+    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~ends))
 
 
 def _started(image: Image, knowledge: Knowledge) -> Image:

@@ -89,3 +89,62 @@ def test_elements_that_references_lead_to(tmp_path: Path) -> None:
 def test_not_elements_that_are_lines_or_one(tmp_path: Path, kind: str, at: str) -> None:
     text = CXX.replace("TYPE", kind).replace("AT", at)
     assert not found(tmp_path, "jobs.cc", text, "-std=c++20")
+
+
+NAMED = """
+#include <pthread.h>
+struct slot { long first; char between[64]; pthread_mutex_t lock; long last; };
+static struct slot slots[8];
+void configure(int at, long value) { slots[at].first = value; slots[at].last = value; }
+static void *work(void *given) {
+  for (unsigned long at = (unsigned long)given;; at = at * 13 + 7) {
+    struct slot *one = &slots[at % 8];
+    pthread_mutex_lock(&one->lock);
+    one->first++;
+    one->last++;
+    pthread_mutex_unlock(&one->lock);
+  }
+}
+int main(int argc, char **argv) {
+  (void)argv;
+  for (int i = 0; i < 8; i++) pthread_mutex_init(&slots[i].lock, NULL);
+  pthread_t threads[8];
+  for (long i = 0; i < argc; i++) pthread_create(&threads[i], NULL, work, (void *)i);
+  configure(argc % 8, argc);
+  for (int i = 0; i < argc; i++) pthread_join(threads[i], NULL);
+  return 0;
+}
+"""
+
+
+def test_those_who_do_it_again_and_again_are_named_first(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, "slots.c", NAMED)
+    assert one.rule == "thread-elements-meet"
+    assert [each.writers for each in one.participants] == [("work",), ("work",)]
+
+
+SUPERVISED = """
+static void *supervise(void *given) {
+  pthread_t threads[8];
+  for (long i = 0; i < (long)given; i++) {
+    slots[i].first = slots[i].last = i;
+    pthread_create(&threads[i], NULL, work, (void *)i);
+  }
+  for (long i = 0; i < (long)given; i++) pthread_join(threads[i], NULL);
+  return NULL;
+}
+int main(int argc, char **argv) {
+  (void)argv;
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, supervise, (void *)(long)argc);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  return 0;
+}
+"""
+
+
+def test_what_sets_them_up_where_threads_start_is_not_named(tmp_path: Path) -> None:
+    text = NAMED[: NAMED.index("int main")]
+    slots, work = text[: text.index("void configure")], text[text.index("static void *work") :]
+    (one,) = found(tmp_path, "slots.c", f"{slots}static void *work(void *);{SUPERVISED}{work}")
+    assert [each.writers for each in one.participants] == [("work",), ("work",)]

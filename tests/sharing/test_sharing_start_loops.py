@@ -170,3 +170,24 @@ def test_what_starts_threads_once_may_call_its_work(calls: int, loop: int, flags
     assert (int(found.calls["rarity"][work][0]) < SELDOM) == often
     stored = found.sites[(found.sites["function"] == 2) & (found.sites["kind"] == AccessKind.STORE)]
     assert int(stored["rarity"][0]) >= SELDOM  # once in the life of the program
+
+
+@pytest.mark.parametrize(
+    ("wait", "rarity", "rare"),
+    [("pthread_join", 0, True), ("pthread_join", 16, False), ("usleep", 0, False)],
+    ids=["each round", "now and then", "for time"],
+)
+def test_a_loop_has_as_many_rounds_as_threads_end_in_it(wait: str, rarity: int, rare: bool) -> None:
+    b = Builder()
+    b.variable("count", 8)
+    main = b.function("main").store("count", loop=1, order=1).call(wait, loop=1, rarity=rarity, order=2)
+    main.call("report", loop=1, order=3)
+    b.function("report").store("count")
+    b.function("serve").store("count", loop=1)
+    found = with_rare_starts(b.image(), default_knowledge())
+    stored = found.sites[found.sites["kind"] == AccessKind.STORE]
+    seldom = dict(zip(stored["function"].tolist(), (stored["rarity"] >= SELDOM).tolist(), strict=True))
+    assert seldom == {0: rare, 1: False, 2: False}
+    waits, report = (found.calls["callee"] == found.calls["callee"][at] for at in (0, 1))
+    assert int(found.calls["rarity"][waits][0]) == rarity  # who asks what a round waits for sees it as it was
+    assert bool(found.calls["rarity"][report][0] >= SELDOM) == rare

@@ -60,6 +60,12 @@ def started_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elem
                 yield Elements(shown_name(record.facts), key, record, uses), api, defined.facts.name
 
 
+def starts_threads(program: Program, ctx: SourceContext, defined: Defined[FunctionFacts]) -> bool:
+    """Does the function start one itself?"""
+    calls = _calls(program, defined)
+    return bool(defined.facts.starts) or any(ctx.knowledge.thread_start(call.callee) is not None for call in calls)
+
+
 def _calls(program: Program, defined: Defined[FunctionFacts]) -> Iterator[_Call]:
     function = defined.facts
     heads = sorted(row[0] for row in rows_of(function.blocks, len(BLOCK_COLUMNS)) if row[2])

@@ -55,7 +55,7 @@ from sharing.rules.declaration.base import (
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, array_places, own_elements
-from sharing.rules.declaration.started_objects import started_objects
+from sharing.rules.declaration.started_objects import started_objects, starts_threads
 from sharing.source.alignment import alignment
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
@@ -243,11 +243,16 @@ def _meeting(
         and (found.locked or not set(end.under) & set(begin.under))
         and _share(size, end, begin, begins, ctx.line_size)
     ]
-    return max(
-        met,
-        key=lambda pair: (pair[0].writes + pair[1].writes, _share(size, pair[0], pair[1], begins, ctx.line_size)),
-        default=None,
-    )
+    often = _often(program, {use.function for pair in met for use in pair}, ctx)
+
+    def told(pair: tuple[Use, Use]) -> tuple[float, ...]:
+        """Of several pairs the one that is named: where it decides the severity the likeliest, then what is hottest."""
+        share = _share(size, *pair, begins, ctx.line_size)
+        heats = [max(ctx.heat(identity, at + use.offset) for identity, at in where) for use in pair]
+        steady = sum(often.get(use.function, use.loop_depth > 0) for use in pair)
+        return (pair[0].writes + pair[1].writes, share if begins.linked else 1, sum(heats), steady, share)
+
+    return max(met, key=told, default=None)
 
 
 def _makes_or_ends(function: str) -> bool:
@@ -268,6 +273,21 @@ def _runs_often(program: Program, name: str, ctx: SourceContext) -> bool:
     return any(
         ctx.often(d.facts.symbol or d.facts.identity) for d in program.functions.values() if d.facts.name == name
     )
+
+
+def _often(program: Program, names: set[str], ctx: SourceContext) -> dict[str, bool]:
+    """Of these functions, whether all that one does is done again and again, or none; the loops of others tell.
+
+    What starts threads sets up what they are started with.
+    """
+    found: dict[str, bool] = {}
+    for defined in program.functions.values():
+        name = defined.facts.name
+        if name in names and starts_threads(program, ctx, defined):
+            found[name] = False
+        elif name in names and ctx.often(defined.facts.symbol or defined.facts.identity):
+            found.setdefault(name, True)
+    return found
 
 
 def _draft_of_small(
