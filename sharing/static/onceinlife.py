@@ -41,16 +41,17 @@ def _run_once(image: Image, graph: CallGraph) -> Masks:
     Not main, which may do so while other threads work: of what it sets then they may ask for each time around.
     """
     n = len(image.functions)
-    lives, bits = np.zeros(n, np.uint64), [np.uint64(1 << at) for at in range(len(graph.roots))]
+    lives = np.zeros(n, np.uint64)
     if graph.by_thread is None:
         return lives
     loops = np.zeros(n, bool)
     for table in (image.sites, image.behind.elsewhere, image.calls):
         known = table["function"] >= 0
         loops[table["function"][known & in_loop(table["loop_depth"])]] = True
-    for root, once, bit in zip(graph.roots, graph.by_thread.once, bits, strict=True):
+    # Of many the last ones share a bit, and have no row: of what they run nothing is said.
+    for at, (root, once) in enumerate(zip(graph.roots, graph.by_thread.once, strict=False)):
         if root.function >= 0 and root.name != "main" and (once & loops).any():
-            lives[once] |= bit
+            lives[once] |= np.uint64(1 << at)
     entries = {root.function for root in graph.roots if root.function >= 0}
     hidden = graph.entered.copy()
     for entry in entries:

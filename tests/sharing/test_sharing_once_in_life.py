@@ -137,3 +137,14 @@ def test_a_flag_that_is_written_in_rounds_is_no_setting(
 ) -> None:
     found = said(audited(compiled, tool, level, **places))
     assert not [rule for rule, _ in found if rule == "written-beside-read-mostly"]
+
+
+def test_a_program_may_have_more_entries_than_roots_are_told_apart(compiled: Compile) -> None:
+    entries = "\n".join(
+        f"static volatile int c{at}; static void *t{at}(void *p) {{ c{at} = 0; for (;;) c{at} += {at}; return p; }}"
+        for at in range(70)
+    )
+    starts = "\n".join(f"pthread_create(&thread, 0, t{at}, 0);" for at in range(70))
+    source = f"#include <pthread.h>\n{entries}\nint main(void) {{ pthread_t thread; {starts} pause(); return 0; }}"
+    program = compiled("gcc", "c", f"#include <unistd.h>\n{source}", "-g", "-O2")
+    assert api.audit(str(program), min_severity=Severity.NOTE).findings
