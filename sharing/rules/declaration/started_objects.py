@@ -1,8 +1,10 @@
-"""Small objects that are allocated one after the other, with one of which each thread is started.
+"""Small objects that are allocated one after the other, with one of which each thread is started, or which it finds.
 
 Owns the signs of that in C: a loop that allocates them, and another loop behind it in the same function that starts
 threads whose entry takes one of their type and changes it under no lock, as nobody does to what threads share.  Where
-one loop does both, what the start of a thread allocates itself lies between two objects.
+one loop does both, what the start of a thread allocates itself lies between two objects.  However threads come to
+objects that one loop alone allocates, through a table, a record of their own or a thread-local pointer: each changes
+others than its neighbour where several change them under no lock.
 """
 
 from __future__ import annotations
@@ -58,6 +60,70 @@ def started_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elem
             if any(use.loop_depth or ctx.heat(key, use.offset) is not Heat.COLD for use in changed):
                 record = program.records[key]
                 yield Elements(shown_name(record.facts), key, record, uses), api, defined.facts.name
+
+
+def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elements, str, str]]:
+    """As ``started_objects``, of those that several threads change under no lock, whatever leads them there.
+
+    One loop allocates all of them, in a function that no thread is known to run: what a thread allocates in a loop may
+    be its own.
+    """
+    makers, running = _makers(program), _run_by_threads(program, ctx)
+    for defined in program.functions.values():
+        if defined.facts.identity in running or not _makes(program, defined, makers):
+            continue
+        calls = tuple(_calls(program, defined))
+        starting = {call.loop for call in calls if ctx.knowledge.thread_start(call.callee) is not None}
+        for key, (first, api) in _made(program, ctx, defined, calls).items():
+            if first.loop in starting or sum(key in made for made in makers.values()) != 1:
+                continue
+            record = program.records[key]
+            uses = tuple(use for use in ctx.uses.of_record(key) if not use.new and use.function != defined.facts.name)
+            plain = (u for u in uses if u.writes and not (u.atomic or u.under or u.locks or u.indexed))
+            if any(ctx.heat(key, u.offset) is Heat.HOT and ctx.changed_by_threads(key, u.offset) for u in plain):
+                yield Elements(shown_name(record.facts), key, record, uses), api, defined.facts.name
+
+
+def _makers(program: Program) -> dict[str, list[str]]:
+    """By function the keys of the records that it allocates by itself."""
+    found: dict[str, list[str]] = {}
+    for defined in program.functions.values():
+        for fact in defined.facts.allocations:
+            record = program.record(defined.unit, fact.record)
+            if record is not None:
+                found.setdefault(defined.facts.identity, []).append(record.facts.key)
+    return found
+
+
+def _makes(program: Program, defined: Defined[FunctionFacts], makers: dict[str, list[str]]) -> bool:
+    """Does it allocate records, or call a function that does?"""
+    return defined.facts.identity in makers or any(one.facts.identity in makers for one in _called(program, defined))
+
+
+def _called(program: Program, defined: Defined[FunctionFacts]) -> Iterator[Defined[FunctionFacts]]:
+    for callee in {row[0] for row in rows_of(defined.facts.calls, len(CALL_COLUMNS)) if row[0] >= 0}:
+        one = program.function(defined.unit, program.symbol(defined.unit, callee))
+        if one is not None:
+            yield one
+
+
+def _run_by_threads(program: Program, ctx: SourceContext) -> set[str]:
+    """Functions (identities) that direct calls lead to from what threads are started with."""
+    wanted: list[Defined[FunctionFacts]] = []
+    for defined in program.functions.values():
+        args = _arguments(defined.facts)
+        for call in _calls(program, defined) if args else ():
+            if ctx.knowledge.thread_start(call.callee) is not None:
+                given = (value for _, kind, value in args.get(call.row, ()) if kind == Passed.FUNCTION)
+                entries = (program.function(defined.unit, program.symbol(defined.unit, value)) for value in given)
+                wanted += [entry for entry in entries if entry is not None]
+    found: set[str] = set()
+    while wanted:
+        one = wanted.pop()
+        if one.facts.identity not in found:
+            found.add(one.facts.identity)
+            wanted += _called(program, one)
+    return found
 
 
 def starts_threads(program: Program, ctx: SourceContext, defined: Defined[FunctionFacts]) -> bool:

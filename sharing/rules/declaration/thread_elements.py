@@ -12,7 +12,8 @@ to, where it is returned or handed on.  Elements that have a lock each, or are l
 functions of their class or of a member's, are locked apart in order to be used apart; so are those with a word that
 is changed with the memory order of taking a lock and again with that of giving it back.  And it finds records below a
 line that one function allocates one after the other, of which each thread changes the one that the pointer at its
-number leads to, or the one that it is started with, where nothing else is allocated between them.  Nothing is said
+number leads to, or the one that it is started with, where nothing else is allocated between them; and those that
+several threads change often under no lock, whatever leads them there.  Nothing is said
 where all threads are known and no two of them run at once.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
@@ -55,7 +56,7 @@ from sharing.rules.declaration.base import (
 )
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, array_places, own_elements
-from sharing.rules.declaration.started_objects import started_objects, starts_threads
+from sharing.rules.declaration.started_objects import loop_made_objects, started_objects, starts_threads
 from sharing.source.alignment import alignment
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
@@ -81,14 +82,15 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             seen.add(key)
             draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
             yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins) if begins.linked else draft
-    for small, leads in (
-        (_side_by_side, "the pointer at its number leads to"),
-        (started_objects, "it is started with"),
+    for small, leads, severity in (
+        (_side_by_side, "each thread changes the one that the pointer at its number leads to", Severity.MEDIUM),
+        (started_objects, "each thread changes the one that it is started with", Severity.MEDIUM),
+        (loop_made_objects, "several threads change them under no lock", Severity.LOW),
     ):
         for found, api, maker in small(program, ctx):
             if found.record.facts.key not in seen and not _one_at_a_time(program, found, ctx):
                 seen.add(found.record.facts.key)
-                yield _draft_of_small(program, ctx, found, api, maker, leads)
+                yield dataclasses.replace(_draft_of_small(program, ctx, found, api, maker, leads), severity=severity)
 
 
 def _one_at_a_time(program: Program, found: Elements, ctx: SourceContext) -> bool:
@@ -293,7 +295,7 @@ def _often(program: Program, names: set[str], ctx: SourceContext) -> dict[str, b
 def _draft_of_small(
     program: Program, ctx: SourceContext, found: Elements, api: str, maker: str, leads: str
 ) -> SourceDraft:
-    """``leads`` says which object is a thread's own."""
+    """``leads`` says which object is a thread's own, or that each has others."""
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     written = tuple(use for use in found.uses if use.writes)
@@ -314,9 +316,9 @@ def _draft_of_small(
         verdict=Verdict.FALSE_SHARING,
         participants=(mine,),
         message=(
-            f"{found.name} has {facts.size} bytes, of which {maker} allocates one after the other, and each thread "
-            f"changes the one that {leads}, by {users(written)}: allocators put objects of "
-            f"one size side by side, so that neighbours share a line: align the type{advice}"
+            f"{found.name} has {facts.size} bytes, of which {maker} allocates one after the other, and {leads}, by "
+            f"{users(written)}: allocators put objects of one size side by side, so that neighbours share a line: "
+            f"align the type{advice}"
         ),
         evidence=(f"{facts.size} bytes each, {each} in whole lines",),
         remedies=(
