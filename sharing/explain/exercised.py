@@ -50,6 +50,7 @@ def _checked(pair: LinePair, counts: dict[str, int], total: int) -> LinePair:
     return dataclasses.replace(
         pair,
         severity=Severity.NOTE,
+        counted=False,
         mates=msgspec.structs.replace(pair.mates, severity=Severity.NOTE.value),
         idle=f"{', '.join(names[:3])}: at most {100 * share:.2g} % of the samples: this load hardly comes to the pair",
     )
