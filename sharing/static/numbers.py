@@ -155,6 +155,14 @@ UNOPTIMIZED: Annotated[
 EACH_TIME: Annotated[
     int, About("steps of rarity", Origin.CHOSEN, "up to here a loop does it as a rule: one time of four, or more often")
 ] = 8
+LIFE_BEGINS: Annotated[
+    int,
+    About(
+        "steps of rarity",
+        Origin.CHOSEN,
+        "a thread comes to its loop past five checks that may end it, each as likely as not",
+    ),
+] = 20
 EVERY_ROUND: Annotated[
     int,
     About(

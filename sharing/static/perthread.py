@@ -331,10 +331,11 @@ def spread(calls: Calls, base: Floats, once: Bools | None = None) -> Floats:
     return total
 
 
-def once_of(calls: Calls, entries: Ints, made: Bools) -> Bools:
+def once_of(calls: Calls, entries: Ints, begins: Bools) -> Bools:
     """The entries and what they call outside of loops, and so on; without what one of them calls in a loop.
 
-    ``made``: rows of ``calls`` that are made as a rule.  What such a loop leads to further on runs often as well, also
+    ``begins``: rows of ``calls`` that a few checks may keep a thread from, which end it: of a thread that they end
+    nobody asks how often it does what is behind them.  What such a loop leads to further on runs often as well, also
     where it is called once more in the end: the slow path of a lock, which the loop takes.
     """
     n = len(calls.start) - 1
@@ -345,7 +346,7 @@ def once_of(calls: Calls, entries: Ints, made: Bools) -> Bools:
         once[front] = True
         at, _ = calls.of(front)
         repeated[calls.callee[at[calls.looped[at]]]] = True
-        front = distinct(calls.callee[at[~calls.looped[at] & made[at]]])
+        front = distinct(calls.callee[at[~calls.looped[at] & begins[at]]])
         front = front[~once[front]]
     front = np.flatnonzero(repeated)
     while len(front):
@@ -380,7 +381,7 @@ def threads(
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
     rates, share = np.zeros((2, len(entries), n))
     once, near, handed = np.zeros((3, len(entries), n), bool)
-    each, made, inlined = _made(calls, work)
+    each, begins, inlined = _made(calls, work)
     none_once = np.zeros(n, bool)
     anywhere, again = np.zeros(n), 0.0
     if dispatched.any():
@@ -389,7 +390,7 @@ def threads(
     few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else pointers.handed & dispatched
     for row, (entry, is_task) in enumerate(entries):
         if entry >= 0 and not is_task:
-            once[row] = once_of(calls, np.array([entry]), made)
+            once[row] = once_of(calls, np.array([entry]), begins)
         if entry >= 0:
             near[row] = _near(calls, each, inlined, once[row])
     made_by = pointers.targets(np.logical_or.reduce(once, axis=0) | np.logical_or.reduce(near, axis=0))
@@ -412,7 +413,7 @@ def threads(
         helped = (runs * near[row])[made_by.function] * made_by.times * (made_by.group >= 0)
         taken += spread(calls, _tasks(made_by, targets, helped, n))
         begun = _tasks(made_by, targets, often * ~made_by.looped, n)
-        handed[row] = once_of(calls, np.flatnonzero(begun), made) & ~once[row] & (taken == 0)
+        handed[row] = once_of(calls, np.flatnonzero(begun), begins) & ~once[row] & (taken == 0)
         lives = spread(calls, begun, handed[row])
         total = work.of(runs, once[row])
         rates[row] = runs * (PER_MILLION / max(total, 1.0))
@@ -435,11 +436,12 @@ def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: i
 
 
 def _made(calls: Calls, work: Work) -> tuple[Bools, Bools, Bools]:
-    """Rows of ``calls``: made each time around by a loop, made as a rule, and the latter of small functions."""
-    as_a_rule = float(times(np.zeros(1), np.full(1, numbers.EACH_TIME))[0])
+    """Rows of ``calls``: made each time around by a loop, behind a few checks at most, and made as a rule of small
+    functions."""
+    as_a_rule, at_least = times(np.zeros(2), np.array([numbers.EACH_TIME, numbers.LIFE_BEGINS])).tolist()
     each = calls.looped & (calls.times >= numbers.THREAD_LOOP * as_a_rule)
-    made = calls.times >= as_a_rule
-    return each, made, made & (work.straight <= numbers.INLINED)[calls.callee]
+    inlined = (calls.times >= as_a_rule) & (work.straight <= numbers.INLINED)[calls.callee]
+    return each, calls.times >= at_least, inlined
 
 
 def _share(calls: Calls, inlined: Bools, once: Bools, near: Bools) -> Floats:

@@ -458,7 +458,7 @@ def test_a_number_that_rooms_share_decides_a_verdict(
 
 
 def test_every_number_of_the_code_is_shown_to_decide_something() -> None:
-    of_starts = {"START_WAYS"}  # test_sharing_start_arms.py
+    of_starts = {"START_WAYS", "LIFE_BEGINS"}  # test_sharing_start_arms.py, test_sharing_checks_before_life.py
     assert set(described(numbers)) == {row[0] for row in ROWS} | of_starts
 
 
