@@ -15,6 +15,7 @@ from sharing.model.arrays import among
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, ZeroRange
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import in_loop
+from sharing.static.perthread import Threads
 
 Bools = npt.NDArray[np.bool_]
 Masks = npt.NDArray[np.uint64]
@@ -28,28 +29,25 @@ def once_in_life(image: Image, graph: CallGraph, rows: Table, mask: Masks) -> Bo
     """
     if graph.by_thread is None:
         return np.zeros(len(rows), bool)
-    lives = _run_once(image, graph)
+    lives = _run_once(image, graph, graph.by_thread)
     function = rows["function"]
     here = (rows["flags"] & SiteFlag.VIA_CALL == 0) & ~in_loop(rows["loop_depth"])
     found: Bools = here & (mask != 0) & (mask & ~lives[function] == 0)
     return found
 
 
-def _run_once(image: Image, graph: CallGraph) -> Masks:
+def _run_once(image: Image, graph: CallGraph, threads: Threads) -> Masks:
     """By function the roots that run it once and go round a loop besides.
 
     Not main, which may do so while other threads work: of what it sets then they may ask for each time around.
     """
     n = len(image.functions)
-    lives = np.zeros(n, np.uint64)
-    if graph.by_thread is None:
-        return lives
-    loops = np.zeros(n, bool)
+    lives, loops = np.zeros(n, np.uint64), np.zeros(n, bool)
     for table in (image.sites, image.behind.elsewhere, image.calls):
         known = table["function"] >= 0
         loops[table["function"][known & in_loop(table["loop_depth"])]] = True
     # Of many the last ones share a bit, and have no row: of what they run nothing is said.
-    for at, (root, once) in enumerate(zip(graph.roots, graph.by_thread.once, strict=False)):
+    for at, (root, once) in enumerate(zip(graph.roots, threads.once, strict=False)):
         if root.function >= 0 and root.name != "main" and (once & loops).any():
             lives[once] |= np.uint64(1 << at)
     entries = {root.function for root in graph.roots if root.function >= 0}
@@ -84,7 +82,7 @@ def latched(image: Image, graph: CallGraph, rows: Table, mask: Masks, seldom: Bo
     alike = (least == most) & (least >= 0)
     asked = np.zeros(many, np.uint64)
     reads = np.flatnonzero((rows["kind"] == AccessKind.LOAD) & alike[of])
-    np.bitwise_or.at(asked, of[reads], _each_round(graph, rows[reads]))
+    np.bitwise_or.at(asked, of[reads], _each_round(graph.by_thread, rows[reads]))
     sets = np.zeros(many, np.uint64)
     np.bitwise_or.at(sets, of[changes], mask[changes])
     result: Bools = told & (alike & (sets & ~asked == 0))[of]
@@ -105,12 +103,10 @@ def _stored(image: Image, rows: Table) -> npt.NDArray[np.int64]:
     return number
 
 
-def _each_round(graph: CallGraph, rows: Table) -> Masks:
+def _each_round(threads: Threads, rows: Table) -> Masks:
     """Of each access the roots whose own loops make it each time around."""
     result = np.zeros(len(rows), np.uint64)
-    if graph.by_thread is None:
-        return result
     looped, function = in_loop(rows["loop_depth"]), rows["function"]
-    for at, (once, near) in enumerate(zip(graph.by_thread.once, graph.by_thread.near, strict=True)):
+    for at, (once, near) in enumerate(zip(threads.once, threads.near, strict=True)):
         result[(once[function] & looped) | near[function]] |= np.uint64(1 << at)
     return result

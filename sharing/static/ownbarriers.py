@@ -167,7 +167,7 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: Bools) -> I
     after, before = at.behind(at), points(image, calls.gives).behind(at)
     for number in range(len(locks)):
         # What is behind this lock, and neither behind the next one nor behind where it was given back.
-        later = at_rows(locks, after[:, number]), at_rows(calls.gives, before[:, number])
+        later = locks[after[:, number]], calls.gives[before[:, number]]
 
         def inside(rows: Table, *, number: int = number, later: tuple[Table, Table] = later) -> Bools:
             places = points(image, rows)
@@ -180,12 +180,6 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: Bools) -> I
         words = every.keep(inside(every.rows))
         if all(map(len, own)) and (asked := _asked(image, *own, words, seldom)) is not None:
             yield _Code(locks[number : number + 1], words, asked)
-
-
-def at_rows(rows: Table, chosen: Bools) -> Table:
-    """Some rows of a table."""
-    found: Table = rows[chosen]
-    return found
 
 
 def _asked(image: Image, waits: Table, wakes: Table, words: _Words, seldom: Bools) -> int | None:

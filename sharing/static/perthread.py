@@ -238,10 +238,11 @@ class Uses:
             for root, chosen in rarer:
                 by_access[root, chosen] = 0.0
             writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        held = by_access
+        held, far_writes, far_uses = by_access, writes, uses
         if threads.long_rates is not None and self._long is not None:
             longest = self._each(at, once, threads.long_rates, self._long)
             held = np.minimum(by_access, longest * numbers.SURE_FACTOR)
+            far_writes, far_uses = held[:, kinds].sum(axis=1), held.sum(axis=1)
         own = held * (((once & looped) | threads.near[:, function]) & self._rule[at])
         of_writes = own[:, kinds]
         own_writes, own_uses = of_writes.sum(axis=1), own.sum(axis=1)
@@ -264,8 +265,8 @@ class Uses:
             mask_of(own_uses >= surely) & sure,
             mask_of(perhaps_writes >= maybe) & at_all,
             mask_of(perhaps_uses >= maybe) & at_all,
-            mask_of(held[:, kinds].sum(axis=1) >= surely) & far,
-            mask_of(held.sum(axis=1) >= surely) & far,
+            mask_of(far_writes >= surely) & far,
+            mask_of(far_uses >= surely) & far,
             paced_writes,
             paced_uses,
             chosen_writes & sure,

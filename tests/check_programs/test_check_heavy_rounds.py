@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.tools import tool_path
-from linemate.options import CheckOptions, FactsRequest
-from sharing.model.errors import LinemateError
 from sharing.model.finding import Severity
+from tests.check_programs.conftest import severest
 
 # Two counters of one line, each changed by another thread once in a round.
 PROGRAM = """\
@@ -47,25 +45,7 @@ int main(void) {{
 """
 
 
-def said(folder: Path, text: str) -> dict[str, Severity]:
-    """The severest finding of each rule, from low on."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
-    from linemate.pipeline import check_program
-    from linemate.source import read_program
-
-    (folder / "main.c").write_text(text)
-    options = CheckOptions(facts=FactsRequest(sources=(str(folder / "main.c"),), flags=("-O2",)))
-    found: dict[str, Severity] = {}
-    for one in check_program(read_program(options), CheckOptions()).findings:
-        if one.severity.rank >= Severity.LOW.rank:
-            found[one.rule] = max(found.get(one.rule, Severity.NOTE), one.severity, key=lambda s: s.rank)
-    return found
-
-
 @pytest.mark.parametrize(("work", "high"), [("block", False), ("row", True), ("pixel", True)])
 def test_a_round_of_loops_within_loops(tmp_path: Path, work: str, high: bool) -> None:
-    found = said(tmp_path, PROGRAM.format(work=work))
+    found = severest(tmp_path, PROGRAM.format(work=work))
     assert (max((s.rank for s in found.values()), default=0) >= Severity.HIGH.rank) is high, found

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.tools import tool_path
-from linemate.options import CheckOptions, FactsRequest
-from linemate.pipeline import check_program
-from linemate.source import read_program
 from sharing.model.finding import Finding, Severity
+from tests.check_programs.conftest import findings
 
 TEXT = """
 #include <pthread.h>
@@ -60,16 +57,13 @@ PLAIN = {
 
 
 def found(folder: Path, **changes: str) -> list[Finding]:
-    if tool_path("linemate-facts") is None:
-        pytest.skip("linemate-facts is not built")
     text = TEXT
     for name, written in (PLAIN | changes).items():
         text = text.replace(name, written)
     source = folder / "a.c"
     source.write_text(text)
-    options = CheckOptions(facts=FactsRequest(sources=(str(source),), flags=("-O2", "-pthread")))
-    findings = check_program(read_program(options), options).findings
-    return [one for one in findings if one.rule == "thread-elements-meet" and one.message.startswith("talk ")]
+    every = findings(source, "-O2", "-pthread")
+    return [one for one in every if one.rule == "thread-elements-meet" and one.message.startswith("talk ")]
 
 
 @pytest.mark.parametrize(

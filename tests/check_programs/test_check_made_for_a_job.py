@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.tools import tool_path
-from linemate.options import CheckOptions, FactsRequest
-from sharing.model.errors import LinemateError
-from sharing.model.finding import Severity
+from tests.check_programs.conftest import severest
 
 # Each job is worked on in an object that ends with it, or all in one that main makes.
 JOBS = """\
@@ -38,24 +35,6 @@ int main(void) {{
 """
 
 
-def said(folder: Path, text: str) -> dict[str, Severity]:
-    """The severest finding of each rule, from low on."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
-    from linemate.pipeline import check_program
-    from linemate.source import read_program
-
-    (folder / "main.c").write_text(text)
-    options = CheckOptions(facts=FactsRequest(sources=(str(folder / "main.c"),), flags=("-O2",)))
-    found: dict[str, Severity] = {}
-    for one in check_program(read_program(options), CheckOptions()).findings:
-        if one.severity.rank >= Severity.LOW.rank:
-            found[one.rule] = max(found.get(one.rule, Severity.NOTE), one.severity, key=lambda s: s.rank)
-    return found
-
-
 @pytest.mark.parametrize(
     ("mine", "after", "before", "told"),
     [
@@ -65,5 +44,5 @@ def said(folder: Path, text: str) -> dict[str, Severity]:
     ],
 )
 def test_what_a_thread_makes_for_a_job(tmp_path: Path, mine: str, after: str, before: str, told: bool) -> None:
-    found = said(tmp_path, JOBS.format(mine=mine, after=after, before=before))
+    found = severest(tmp_path, JOBS.format(mine=mine, after=after, before=before))
     assert ("packed-thread-slots" in found) is told, found

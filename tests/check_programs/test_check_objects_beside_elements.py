@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.tools import tool_path
-from linemate.options import CheckOptions, FactsRequest
-from sharing.model.errors import LinemateError
-from sharing.model.finding import Severity
+from tests.check_programs.conftest import severest
 
 # What is put into a ring is copied from an object of each thread, and is no thread's in the ring.
 RING = """\
@@ -57,28 +54,10 @@ int main(void) {{
 """
 
 
-def said(folder: Path, text: str) -> dict[str, Severity]:
-    """The severest finding of each rule, from low on."""
-    try:
-        tool_path("linemate-facts")
-    except LinemateError as error:
-        pytest.skip(str(error))
-    from linemate.pipeline import check_program
-    from linemate.source import read_program
-
-    (folder / "main.c").write_text(text)
-    options = CheckOptions(facts=FactsRequest(sources=(str(folder / "main.c"),), flags=("-O2",)))
-    found: dict[str, Severity] = {}
-    for one in check_program(read_program(options), CheckOptions()).findings:
-        if one.severity.rank >= Severity.LOW.rank:
-            found[one.rule] = max(found.get(one.rule, Severity.NOTE), one.severity, key=lambda s: s.rank)
-    return found
-
-
 @pytest.mark.parametrize(
     ("scratch", "now", "told"),
     [("struct report scratch;", "&c->scratch", False), ("", "take(r)", True)],
 )
 def test_an_object_beside_those_of_an_array(tmp_path: Path, scratch: str, now: str, told: bool) -> None:
-    found = said(tmp_path, RING.format(scratch=scratch, now=now))
+    found = severest(tmp_path, RING.format(scratch=scratch, now=now))
     assert ("thread-elements-meet" in found) is told, found

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from elfscan.tools import tool_path
-from linemate.options import CheckOptions, FactsRequest
-from linemate.pipeline import check_program
-from linemate.source import read_program
 from sharing.model.finding import Finding, Severity
+from tests.check_programs.conftest import findings
 
 TEXT = """
 #include <pthread.h>
@@ -47,13 +44,10 @@ def found(folder: Path, **changes: str) -> list[Finding]:
 
 
 def said(folder: Path, text: str) -> list[Finding]:
-    if tool_path("linemate-facts") is None:
-        pytest.skip("linemate-facts is not built")
     source = folder / "a.c"
     source.write_text(text)
-    options = CheckOptions(facts=FactsRequest(sources=(str(source),), flags=("-O2", "-pthread")))
-    findings = check_program(read_program(options), options).findings
-    return [one for one in findings if one.rule == "thread-elements-meet"]
+    every = findings(source, "-O2", "-pthread")
+    return [one for one in every if one.rule == "thread-elements-meet"]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, used_by
 from sharing.source.declarations import shown_name
 from sharing.source.program import Defined, Program
+from sharing.source.threadrecords import makers
 
 _MAX_USERS = 16  # functions to which an entry hands on what it was started with
 
@@ -68,14 +69,16 @@ def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[El
     One loop allocates all of them, in a function that no thread is known to run: what a thread allocates in a loop may
     be its own.
     """
-    makers, running = _makers(program), _run_by_threads(program, ctx)
-    for defined in program.functions.values():
-        if defined.facts.identity in running or not _makes(program, defined, makers):
+    made_by, running = makers(program), _run_by_threads(program, ctx)
+    functions = list(program.functions.values())
+    making = {functions[row].facts.identity for rows in made_by.values() for row in rows}
+    for defined in functions:
+        if defined.facts.identity in running or not _makes(program, defined, making):
             continue
         calls = tuple(_calls(program, defined))
         starting = {call.loop for call in calls if ctx.knowledge.thread_start(call.callee) is not None}
         for key, (first, api) in _made(program, ctx, defined, calls).items():
-            if first.loop in starting or sum(key in made for made in makers.values()) != 1:
+            if first.loop in starting or len(made_by[key]) != 1:
                 continue
             record = program.records[key]
             uses = tuple(use for use in ctx.uses.of_record(key) if not use.new and use.function != defined.facts.name)
@@ -84,20 +87,9 @@ def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[El
                 yield Elements(shown_name(record.facts), key, record, uses), api, defined.facts.name
 
 
-def _makers(program: Program) -> dict[str, list[str]]:
-    """By function the keys of the records that it allocates by itself."""
-    found: dict[str, list[str]] = {}
-    for defined in program.functions.values():
-        for fact in defined.facts.allocations:
-            record = program.record(defined.unit, fact.record)
-            if record is not None:
-                found.setdefault(defined.facts.identity, []).append(record.facts.key)
-    return found
-
-
-def _makes(program: Program, defined: Defined[FunctionFacts], makers: dict[str, list[str]]) -> bool:
-    """Does it allocate records, or call a function that does?"""
-    return defined.facts.identity in makers or any(one.facts.identity in makers for one in _called(program, defined))
+def _makes(program: Program, defined: Defined[FunctionFacts], making: set[str]) -> bool:
+    """Does it allocate records, as functions of these identities do, or call one of these?"""
+    return defined.facts.identity in making or any(one.facts.identity in making for one in _called(program, defined))
 
 
 def _called(program: Program, defined: Defined[FunctionFacts]) -> Iterator[Defined[FunctionFacts]]:
