@@ -37,12 +37,14 @@ public:
                         const clang::Diagnostic &Info) override {
     if (Level < clang::DiagnosticsEngine::Error)
       return;
+    llvm::SmallString<128> Message;
+    Info.FormatDiagnostic(Message);
+    if (isOfGcc(Message.str()))
+      return;
     if (Errors.size() >= MaxErrors) {
       ++More;
       return;
     }
-    llvm::SmallString<128> Message;
-    Info.FormatDiagnostic(Message);
     std::string Text;
     if (Info.hasSourceManager() && Info.getLocation().isValid()) {
       const clang::SourceManager &SM = Info.getSourceManager();
@@ -64,6 +66,13 @@ public:
 
 private:
   static constexpr size_t MaxErrors = 50;
+
+  /// Since version 11 gcc is told so what frees the memory: the declaration is
+  /// read whole without it.
+  static bool isOfGcc(llvm::StringRef Message) {
+    return Message.ends_with("attribute takes no arguments") &&
+           Message.contains("malloc");
+  }
 
   const Command *From;
   std::vector<std::string> Errors;
