@@ -14,13 +14,10 @@
 #include "clang/Driver/Driver.h"
 #include "clang/Driver/Job.h"
 #include "clang/Driver/Tool.h"
-#include "clang/Driver/ToolChain.h"
 #include "clang/Frontend/FrontendOptions.h"
-#include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -135,29 +132,6 @@ void adapt(CompilerInvocation &Invocation) {
   Preprocessor.DetailedRecord = false;
 }
 
-/// The folder of the gcc whose libraries clang's driver takes, "" for none.
-std::string folderOfGcc(const driver::ToolChain &Chain) {
-  std::string Text;
-  llvm::raw_string_ostream Out(Text);
-  Chain.printVerboseInfo(Out); // the tool chain's only public word on it
-  StringRef Found = StringRef(Text).split("Selected GCC installation: ").second;
-  return Found.take_until([](char C) { return C == '\n'; }).str();
-}
-
-/// What a unit of gcc includes of gcc's own and clang has in a package of its
-/// own, if at all: omp.h, quadmath.h.  After all else, so that what clang has
-/// is clang's.
-void addHeadersOfGcc(CompilerInvocation &Invocation,
-                     const driver::ToolChain &Chain) {
-  HeaderSearchOptions &Search = Invocation.getHeaderSearchOpts();
-  std::string Folder = folderOfGcc(Chain);
-  if (Folder.empty() || !Search.UseBuiltinIncludes ||
-      !Search.UseStandardSystemIncludes)
-    return;
-  Search.AddPath(Folder + "/include", frontend::After, /*IsFramework=*/false,
-                 /*IgnoreSysRoot=*/true);
-}
-
 } // namespace
 
 Invocations::Invocations(
@@ -212,7 +186,6 @@ Prepared Invocations::make(const Command &From,
                                          Diagnostics, Compiler.c_str());
       if (Errors.Text.empty()) {
         adapt(*Invocation);
-        addHeadersOfGcc(*Invocation, Compilation->getDefaultToolChain());
         Out.Invocation = std::move(Invocation);
         return Out;
       }
