@@ -56,9 +56,16 @@ def positions(ordered: Array, values: Array) -> Array:
 def among(values: Array, wanted: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Which of the values are one of the wanted."""
     wanted = np.asarray(wanted)
+    whole = values.dtype.kind in "iu"
+    if whole and wanted.dtype.kind in "iu" and min(len(wanted), len(values)) <= _FEW:
+        if len(values) <= _FEW:
+            return np.array([bool((wanted == one).any()) for one in values.tolist()], bool)
+        few = np.zeros(len(values), bool)
+        for one in wanted.tolist():
+            few |= values == one
+        return few
     if values.dtype.kind != wanted.dtype.kind or len(wanted) <= _FEW:
         return np.isin(values, wanted)  # compares with each of a few; else widens both
-    whole = values.dtype.kind in "iu"
     if whole and len(wanted) > _MANY and _sifts(values):
         wanted = wanted[_maybe(wanted, values)]
     if not whole or len(values) <= _MANY or not _sifts(wanted):

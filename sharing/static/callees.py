@@ -25,12 +25,15 @@ _Objects = npt.NDArray[np.object_]
 
 _names: Kept[tuple[_Objects, npt.NDArray[np.uint64], _Objects]] = Kept()
 _called: Kept[npt.NDArray[np.int64]] = Kept()
+_starts: Kept[npt.NDArray[np.uint64]] = Kept()
+_places: Kept[npt.NDArray[np.uint64]] = Kept()
 _by_callee: Kept[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]] = Kept()
 
 
 def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """Row of the function that starts exactly at each address, -1 where none does."""
-    starts = image.functions["address"]
+    # A field of a table is copied whole where values are looked for in it.
+    starts = _starts.of(image.functions, (), lambda: np.ascontiguousarray(image.functions["address"]))
     if not len(starts):
         return np.full(len(addresses), -1, np.int64)
     row = np.searchsorted(starts, addresses)
@@ -98,8 +101,9 @@ def of_call(image: Image, ips: npt.NDArray[Any], field: str, unknown: int = 0) -
     calls = image.calls
     if not len(calls):
         return np.full(len(ips), unknown, np.uint16)
-    row = np.minimum(np.searchsorted(calls["ip"], ips), len(calls) - 1)
-    return np.where(calls["ip"][row] == ips, calls[field][row], unknown)
+    places = _places.of(calls, (), lambda: np.ascontiguousarray(calls["ip"]))
+    row = np.minimum(np.searchsorted(places, ips), len(calls) - 1)
+    return np.where(places[row] == ips, calls[field][row], unknown)
 
 
 def passed_on(

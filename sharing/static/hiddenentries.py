@@ -41,8 +41,8 @@ def _candidates(image: Image, function: int) -> list[int]:
     """Rows of functions that this one may choose among."""
     kept = image.kept[(image.kept["function"] == function) & (image.kept["slot"] == SlotKind.UNKNOWN)]
     rows = set(function_at(image, kept["value"]).tolist())
-    sites = image.sites
-    read = (sites["function"] == function) & (sites["kind"] == AccessKind.LOAD) & (sites["stride"] > 0)
+    sites = image.sites[image.sites["function"] == function]
+    read = (sites["kind"] == AccessKind.LOAD) & (sites["stride"] > 0)
     read &= (sites["flags"] & SiteFlag.INDEXED != 0) & (sites["size"] == image.arch.pointer_size)
     for site in sites[read]:
         rows.update(_in_table(image, int(site["target"]), int(site["stride"])))

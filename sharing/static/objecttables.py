@@ -11,6 +11,7 @@ import dataclasses
 from collections import defaultdict
 
 import numpy as np
+import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.model.arrays import among
@@ -30,7 +31,7 @@ def with_object_calls(image: Image) -> Image:
     through = (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0)
     pointers = _pointers(image, calls["ip"][through])
     through &= among(calls["ip"], np.array(list(pointers), np.uint64))
-    tables = _Tables(image)
+    tables = _Tables(image, np.array(sorted(set(pointers.values())), np.uint64))
     rows, targets = [], []
     for at in np.flatnonzero(through).tolist():
         found = tables.functions(pointers[int(calls["ip"][at])], int(calls["where"][at]))
@@ -59,8 +60,13 @@ def _pointers(image: Image, ips: Table) -> dict[int, int]:
 class _Tables:
     """What objects of static pointers have."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, pointers: npt.NDArray[np.uint64]) -> None:
+        """``pointers``: all that will be asked for; tables are looked through once for all of them."""
         self._image = image
+        self._sites = image.sites[among(image.sites["target"], pointers)]
+        self._held = image.behind.held[among(image.behind.held["variable"], pointers)]
+        values = image.args["value"]
+        self._handed = set(values[among(values, pointers.astype(values.dtype))].tolist())
         self._tables = set(image.virtual_tables.tolist())
         self._known: dict[int, set[int] | None] = {}
         self._stored: dict[int, set[int]] = defaultdict(set)
@@ -78,12 +84,11 @@ class _Tables:
         return sorted(found) if 0 not in found else []
 
     def _of(self, pointer: int) -> set[int] | None:
-        image = self._image
-        sites = image.sites[image.sites["target"] == pointer]
-        held = image.behind.held[image.behind.held["variable"] == pointer]
+        sites = self._sites[self._sites["target"] == pointer]
+        held = self._held[self._held["variable"] == pointer]
         clears = (sites["flags"] & SiteFlag.CLEARS != 0) & (sites["kind"] == AccessKind.STORE)
         sets = among(sites["kind"], np.array(CHANGES, np.uint8)) & ~clears
-        is_taken = (sites["kind"] == AccessKind.ADDRESS).any() or (image.args["value"] == pointer).any()
+        is_taken = (sites["kind"] == AccessKind.ADDRESS).any() or pointer in self._handed
         if is_taken or not len(held) or not among(sites["ip"][sets], held["ip"]).all():
             return None
         found: set[int] = set()

@@ -97,8 +97,9 @@ def own_barriers(
     both = sorted(set(calls.waits["function"].tolist()) & set(calls.wakes["function"].tolist()) - {-1})
     seldom = once | (image.functions["flags"] & FunctionFlag.INIT != 0)
     seldom[both] = True
+    tables = _Tables.of(image, both)
     for function in both:
-        every = _words(image, function)
+        every = tables.words(function)
         found = list(_in_function(image, calls.of(function), every, seldom))
         if len(found) == 1 and _is_no_more(image, function, every):
             for place, rows in _made(image, function, found[0]):
@@ -113,8 +114,8 @@ def own_barriers(
         apart = [one.locks for one in found if not one.named]
         if apart and len({one.asked for one in found}) == 1 and all(len(locks) == 1 for locks in apart):
             yield OwnBarrier(np.concatenate(apart), named=False)
-    for tables in named.values():
-        rows = np.concatenate(tables)
+    for parts in named.values():
+        rows = np.concatenate(parts)
         yield OwnBarrier(rows[np.argsort(rows["ip"], kind="stable")], named=True)
 
 
@@ -137,18 +138,29 @@ def _calls(image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], 
     return _Calls(of(waits), of(wakes), of(locks["lock"]), of(locks["unlock"]))
 
 
-def _words(image: Image, function: int) -> _Words:
-    """The words that a function accesses in static storage, behind its arguments, and behind other pointers."""
-    kinds = (AccessKind.LOAD, *_CHANGES)
-    sites, params, behind = (
-        rows[(rows["function"] == function) & among(rows["kind"], kinds)]
-        for rows in (image.sites, image.params, image.behind.sites)
-    )
-    fields = ["ip", "function", "order", "kind", "loop_depth"]
-    rows = np.concatenate([table[fields] for table in (sites, params, behind)])
-    argument = -1 - params["offset"] % _OFFSETS - params["arg"].astype(np.int64) * _OFFSETS
-    word = np.concatenate([sites["target"].astype(np.int64), argument, behind["target"].astype(np.int64)])
-    return _Words(rows, word, among(rows["kind"], _CHANGES), np.arange(len(rows)) < len(sites))
+class _Tables(msgspec.Struct, frozen=True):
+    """Accesses of some functions: in static storage, behind their arguments, and behind other pointers."""
+
+    sites: Table
+    params: Table
+    behind: Table
+
+    @classmethod
+    def of(cls, image: Image, functions: list[int]) -> _Tables:
+        """Those of the image, whose tables are looked through once for all of the functions."""
+        kinds, wanted = (AccessKind.LOAD, *_CHANGES), np.array(functions)
+        own = (rows[among(rows["function"], wanted)] for rows in (image.sites, image.params, image.behind.sites))
+        return cls(*(rows[among(rows["kind"], kinds)] for rows in own))
+
+    def words(self, function: int) -> _Words:
+        """The words that a function accesses."""
+        tables = (self.sites, self.params, self.behind)
+        sites, params, behind = (rows[rows["function"] == function] for rows in tables)
+        fields = ["ip", "function", "order", "kind", "loop_depth"]
+        rows = np.concatenate([table[fields] for table in (sites, params, behind)])
+        argument = -1 - params["offset"] % _OFFSETS - params["arg"].astype(np.int64) * _OFFSETS
+        word = np.concatenate([sites["target"].astype(np.int64), argument, behind["target"].astype(np.int64)])
+        return _Words(rows, word, among(rows["kind"], _CHANGES), np.arange(len(rows)) < len(sites))
 
 
 def _in_function(image: Image, calls: _Calls, every: _Words, seldom: Bools) -> Iterator[_Code]:

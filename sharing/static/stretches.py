@@ -219,7 +219,8 @@ class Stretches(msgspec.Struct, frozen=True):
     def _masks(self, image: Image, parts: _Parts, rows: Table) -> Masks:
         """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
         tables = image.sites, image.calls, image.behind.elsewhere
-        known = np.logical_or.reduce([among(rows["ip"], table["ip"]) for table in tables])
+        own = [table["ip"][table["function"] == parts.line.function] for table in tables]
+        known = among(rows["ip"], np.concatenate(own))
         passed = parts.line.passed(image, rows)
         masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]
         return np.where(known, np.array(masks, np.uint64), np.uint64(parts.every))
