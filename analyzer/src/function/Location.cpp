@@ -272,9 +272,12 @@ Location Locations::objectOf(const Expr *E) {
   case Stmt::ArraySubscriptExprClass: {
     const auto *A = llvm::cast<ArraySubscriptExpr>(E);
     Location In = pointee(A->getBase());
-    return In.In == Location::Kind::None
-               ? plainElement(A->getBase(), A->getIdx(), A->getType())
-               : element(In, A->getIdx(), A->getType());
+    if (In.In == Location::Kind::None || isLibraryAtomic(In)) {
+      Location P = plainElement(A->getBase(), A->getIdx(), A->getType());
+      if (P.isReported() || !In.isReported())
+        return P;
+    }
+    return element(In, A->getIdx(), A->getType());
   }
   case Stmt::UnaryOperatorClass: {
     const auto *U = llvm::cast<UnaryOperator>(E);

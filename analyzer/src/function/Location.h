@@ -57,6 +57,8 @@ struct Location {
 /// \p Inner is relative to what \p Outer designates.
 Location nested(Location Outer, const Location &Inner);
 
+bool isLibraryAtomic(const Location &P);
+
 /// Does \p E allocate an object, by a function's name or "new"?
 bool isAllocation(const clang::Expr &E, const clang::ASTContext &Context);
 

@@ -59,6 +59,13 @@ std::string nameOf(const ValueDecl &Holder) {
 
 } // namespace
 
+/// Is it some atomic of the library's, of which all that a program has are one
+/// record?
+bool isLibraryAtomic(const Location &P) {
+  const auto *R = dyn_cast_or_null<CXXRecordDecl>(P.Record);
+  return P.In == Location::Kind::Record && !P.Offset && R && isStdAtomic(*R);
+}
+
 /// An element at \p Index of numbers that \p Base leads to; only one that is
 /// a thread's own or may be: of other indexes nothing follows for a line.
 Location Locations::plainElement(const Expr *Base, const Expr *Index,
