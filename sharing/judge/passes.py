@@ -133,7 +133,7 @@ def run_passes(
     image = with_start_words(image, knowledge)
     image = with_start_records(image, knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))
-    image = with_rare_starts(with_rarity(image), knowledge)
+    image = with_rare_starts(with_rarity(image, knowledge), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     image = with_given_rows(with_own_elements(image, calls), calls)
     shown = readable_names([r.name for r in calls.roots], demangle)

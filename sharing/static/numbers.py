@@ -247,6 +247,14 @@ RELEASED: Annotated[
 ENTRY_WRAPPERS: Annotated[
     int, About("calls from a function to the start of a thread", Origin.CHOSEN, "wrappers of threads are no deeper")
 ] = 4
+START_DEPTH: Annotated[
+    int,
+    About(
+        "calls from a loop to the start of a thread",
+        Origin.CHOSEN,
+        "a list that makes threads in place calls ten functions of its library where nothing is inlined",
+    ),
+] = 16
 START_WAYS: Annotated[
     int,
     About("ways to the starts of a thread", Origin.CHOSEN, "of more nobody says that one run of the program takes one"),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.ways import block_of
-from sharing.knowledge import read_table
+from sharing.knowledge import Knowledge, read_table
 from sharing.model.arrays import among, distinct, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static import rarefunctions
@@ -27,6 +27,7 @@ from sharing.static.everysite import every_site, with_sites
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
 from sharing.static.foreign import calls_that_sleep
+from sharing.static.lifeonce import prepared_once
 from sharing.static.optioncode import option_code
 from sharing.static.sections import within
 from sharing.static.settingcode import setting_code
@@ -83,13 +84,14 @@ def _table() -> RareTable:
     return read_table("rare.json", RareTable)
 
 
-def with_rarity(image: Image) -> Image:
+def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     """The image with the rarity of places raised that run once or never.
 
     1. ways into functions that do not return, and on which errors are told; 2. between the ends of a once guard;
     3. entries of once functions, signal handlers, exit handlers, logs and administration, which are marked as cold;
     4. what is set by options or the environment (``optioncode``), or by a file of settings (``settingcode``); 5. code
-    behind a variable that it alone sets (``firstuse``); 6. writes of data that is declared to be hardly ever written.
+    behind a variable that it alone sets (``firstuse``), but for what a thread lives in (``lifeonce``), as far as
+    ``knowledge`` tells entries; 6. writes of data that is declared to be hardly ever written.
     """
     calls, sites = image.calls, every_site(image)
     if not len(image.functions):
@@ -116,29 +118,28 @@ def with_rarity(image: Image) -> Image:
     handed |= among(calls["callee"], telling_ones)
     seldom_calls, blocks, ends, endless = _dead_ends(image, np.append(never, telling_ones), told, handed)
     seldom_sites = _before(sites, blocks, ends)
-    ranges = _once_ranges(calls, of(table.once_begin), of(table.once_end))
-    seldom_sites |= _between(sites["ip"], ranges)
-    seldom_calls |= _between(calls["ip"], ranges)
     option_sites, option_calls = _set_by_users(image, sites, of, table)
     seldom_sites |= option_sites
     seldom_calls |= option_calls
     asked = np.append(logs.asked, False)
     seldom_sites |= asked[sites["function"]] & (sites["rarity"] > 0)
     seldom_calls |= asked[calls["function"]] & (calls["rarity"] > 0)
-    entries = _entries(image, of, np.flatnonzero(always | _for_the_end_alone(image, endless)))
+    alone = _for_the_end_alone(image, endless) | rarefunctions.speakers(image, of(table.formats), telling, told)
+    entries = _entries(image, of, np.flatnonzero(always | alone))
     functions = image.functions
     if len(entries):
         seldom_sites |= among(sites["function"], entries)
         seldom_calls |= among(calls["function"], entries)
         functions = functions.copy()
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
-    once = first_uses(image, functions)
+    once = prepared_once(image, knowledge, first_uses(image, functions))
+    once = np.concatenate([once, _once_ranges(calls, of(table.once_begin), of(table.once_end))])
     seldom_sites |= _between(sites["ip"], once)
     seldom_sites[: len(image.sites)] |= _writes_declared_rare(image, table.read_mostly_sections)
     seldom_calls |= _between(calls["ip"], once)
     seldom_calls &= ~calls_that_sleep(image)  # a loop that also tells of errors sleeps all the same
     params = image.params
-    seldom_params = _before(params, blocks, ends) | _between(params["ip"], ranges) | _between(params["ip"], once)
+    seldom_params = _before(params, blocks, ends) | _between(params["ip"], once)
     seldom_params |= (asked[params["function"]] & (params["rarity"] > 0)) | among(params["function"], entries)
     found = with_sites(image, _raised(sites, seldom_sites))
     calls, params = _raised(calls, seldom_calls), _raised(params, seldom_params)

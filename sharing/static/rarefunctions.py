@@ -43,6 +43,34 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools
     return Logs(found & always, found & ~always)
 
 
+def speakers(image: Image, formats: Addresses, telling: Bools, told: Addresses) -> Bools:
+    """Functions that write a text of their arguments to a stream that they are handed, of which one is that for errors.
+
+    Who writes there as well as elsewhere speaks to people.  What leads to such a call may be what the program is there
+    to say: of that nothing is told.  ``telling``: calls where the stream for errors is named; ``told``: all blocks that
+    name it: after one that makes no call, another one may that loads nothing: ``say(quiet ? stderr : stdout)``.
+    """
+    calls, args = image.calls, image.args
+    handed = among(args["callee"], formats) & (args["arg"] == 0) & (args["kind"] == ArgKind.PARAM)
+    handed &= (args["function"] >= 0) & (args["value"] == 0)
+    found = np.zeros(len(image.functions) + 1, bool)
+    found[args["function"][handed]] = True
+    found[-1] = False
+    if not found.any():
+        return found[:-1]
+    makes = among(calls["ip"], args["ip"][handed]) & (calls["rarity"] < numbers.EVERY_ROUND)
+    found[:-1] &= calls_made(image, makes) > 0
+    row = functions_called(image)
+    if len(apart := told[~among(told, block_of(calls))]):
+        sites = image.sites
+        chooses = sites["function"][among(block_of(sites), apart)]
+        loads = block_of(sites[(sites["kind"] == AccessKind.LOAD) & among(sites["function"], chooses)])
+        telling = telling | (among(calls["function"], chooses[chooses >= 0]) & ~among(block_of(calls), loads))
+    called = row[telling]
+    result: Bools = found[:-1] & (np.bincount(called[called >= 0], minlength=len(image.functions)) > 0)
+    return result
+
+
 def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
     """Functions that tell of an error, or of little more, and do nothing else, by themselves or by others that do so.
 

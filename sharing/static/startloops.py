@@ -86,7 +86,8 @@ def _started(image: Image, knowledge: Knowledge) -> Image:
     work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & among(calls["function"], _run_once(image))
     # Whether a round waits for the end of what it started is asked elsewhere (``waves``).
     ends = among(calls["callee"], [at for at, name in image.callee_names.items() if knowledge.joins_thread(name)])
-    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~starts & ~work & ~ends))
+    calls = _raised(calls, seldom(calls) & ~starts & ~work & ~ends)
+    return dataclasses.replace(found, calls=calls, params=_raised(image.params, seldom(image.params)))
 
 
 def _run_once(image: Image) -> npt.NDArray[np.int64]:
@@ -109,7 +110,7 @@ def _with_wrappers(image: Image, starts: Bools) -> tuple[Bools, npt.NDArray[np.i
     """Calls that start a thread at once or by a function that does so as a rule, and the rows of such functions."""
     calls, called = image.calls, functions_called(image)
     starters = np.zeros(0, np.int64)
-    for _ in range(numbers.ENTRY_WRAPPERS):
+    for _ in range(numbers.START_DEPTH):
         direct = np.flatnonzero(starts & ~in_loop(calls["loop_depth"]))
         starters = _mostly(calls["function"][direct].astype(np.int64), calls["rarity"][direct], numbers.EACH_TIME)
         fresh = starts | (among(called, starters) & (calls["function"] >= 0))

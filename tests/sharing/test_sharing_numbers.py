@@ -289,6 +289,16 @@ def started_by_a_wrapper() -> Builder:
     return b.ends()
 
 
+def counted_around_a_start() -> Builder:
+    """A loop that starts threads by a function counts them beside what these count."""
+    b = Program("right")
+    b.main.call("spawn", loop=1)
+    atomic(b.main, "mine", loop=1)
+    b.function("spawn").call("pthread_create", None, None, "left", None)
+    b.function("left")
+    return b.ends()
+
+
 def once(*, wrapped: bool = False) -> Builder:
     """One of the threads counts in what it has run once, by a function of its own or of the library."""
     b = Program()
@@ -409,6 +419,7 @@ ROWS: list[Row] = [
     ("LOCK_WRAPPERS", 1, lock_of_a_wrapper),
     ("RELEASED", 2.0, behind_a_lock),
     ("ENTRY_WRAPPERS", 1, started_by_a_wrapper),
+    ("START_DEPTH", 0, counted_around_a_start),
     ("ONCE_WRAPPERS", 0, lambda: once(wrapped=True)),
     ("SEVERAL_CALLERS", 3, called_by_seldom_code),
     ("MANY_NAMES", 9, set_by_name),

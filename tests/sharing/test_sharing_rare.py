@@ -120,8 +120,15 @@ LOGGED = """
 #include <stdarg.h>
 #include <stdio.h>
 #include <syslog.h>
-long written, shown, worked, traced, looked, put;
+long written, shown, worked, traced, looked, put, spoken, answered;
 int level;
+__attribute__((noinline)) static void speak(FILE *to, const char *how, ...) {
+  va_list all;
+  va_start(all, how);
+  spoken++;
+  vfprintf(to, how, all);
+  va_end(all);
+}
 __attribute__((noinline)) void text(FILE *to, const char *how, ...) {
   va_list all;
   va_start(all, how);
@@ -151,6 +158,8 @@ __attribute__((noinline)) void trace(int depth, const char *how, ...) {
 int main(int n, char **v) {
   if (n == 3) { put++; note("%d", n); }
   if (n == 4) { worked++; text(stdout, "%d", n); }
+  if (n == 5) speak(stderr, "%d", n);
+  if (n == 6) { answered++; speak(stdout, "%d", n); }
   trace(2, "%d", n);
   return 0;
 }
@@ -357,9 +366,10 @@ class TestPrograms:
 
     def test_logs_and_ways_to_them(self, compiled: Compile, tool: str, level: str) -> None:
         program = compiled(tool, "c", LOGGED, level)
-        found = rarities(program, "written", "put", "shown", "worked", "looked", "traced")
+        found = rarities(program, "written", "put", "shown", "worked", "looked", "traced", "spoken", "answered")
         assert min(found["written"], found["put"], found["traced"]) >= SELDOM
-        assert max(found["shown"], found["worked"]) < SELDOM  # what the program is there to say
+        assert found["spoken"] >= SELDOM  # to one stream or the other, of which one is that for errors
+        assert max(found["shown"], found["worked"], found["answered"]) < SELDOM  # what the program is there to say
         assert found["looked"] < SELDOM  # whether it should write is asked each time
 
     def test_functions_that_only_tell_of_errors_wherever_they_are_called(
