@@ -232,7 +232,7 @@ def _deliver(
     document: DocumentOptions,
 ) -> bool:
     """Whether the edits held, where they were tried; only then are they written."""
-    from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
+    from linemate.fixing.write import changed_files, folder_of_diff, refuse_links_out, replacements_yaml, unified_diff
 
     files = changed_files(planned)
     output = document.output
@@ -245,7 +245,10 @@ def _deliver(
             return False
     elif wanted.export_fixes is None and not wanted.write:
         for_terminal = (output is None or output == "-") and sys.stdout.isatty()
-        write_text(unified_diff(files, Path.cwd(), for_terminal=for_terminal), output, tuple(map(str, files)))
+        folder = folder_of_diff(files, Path.cwd())
+        write_text(unified_diff(files, folder, for_terminal=for_terminal), output, tuple(map(str, files)))
+        if folder != Path.cwd():
+            print(f"the diff is for {visible(str(folder))}: patch -p1 or git apply there", file=sys.stderr)
     if wanted.write:
         from linemate.fixing.journal import write_all
 

@@ -59,6 +59,18 @@ def refuse_links_out(files: Iterable[Path], folder: Path) -> None:
             raise LinemateError(f"{path}: is by a link {real}, outside of {tree}; nothing was written")
 
 
+def folder_of_diff(files: Iterable[Path], folder: Path) -> Path:
+    """Where a diff of these files is applied: in ``folder`` if it holds them all, else in the repository around it.
+
+    Without one in the nearest folder above that holds them.  ``patch`` and ``git apply`` refuse a name with ``..``.
+    """
+    named = [Path(os.path.abspath(path)) for path in files]
+    home = Path(os.path.abspath(folder))
+    nearest = Path(os.path.commonpath([home, *named]))
+    above = [parent for parent in (nearest, *nearest.parents) if (parent / ".git").exists()]
+    return nearest if nearest == home or not above else above[0]
+
+
 def unified_diff(files: dict[Path, tuple[bytes, bytes]], folder: Path, *, for_terminal: bool) -> str:
     """One diff that ``patch -p1`` and ``git apply`` take in ``folder``; for a terminal, controls are escaped."""
     pieces: list[str] = []

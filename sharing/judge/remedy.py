@@ -17,9 +17,9 @@ from sharing.basics.geometry import round_up
 from sharing.judge.remedies.choice import cost_of
 from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.go import go_remedy
-from sharing.judge.remedies.paths import Paths, Step, outside_array, path_text
+from sharing.judge.remedies.paths import Paths, Step, begins_with, outside_array, path_text
 from sharing.judge.remedies.rust import rust_remedy
-from sharing.judge.remedies.spelling import declaration
+from sharing.judge.remedies.spelling import declaration, unnamed
 from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, OR_A_MEMBER, Remedy
 from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.linkage import is_cxx
@@ -282,18 +282,21 @@ class _Words:
         """Alignment on a member, and on the one behind it."""
         steps, actor = self._edit.steps, self._actor
         full = path_text(actor.owner, steps) if steps else actor.name
+        row, first = begins_with(self._paths.types, steps[-1].type, steps[-1].name) if steps else (-1, "")
+        full += f".{first}" if steps and not steps[-1].of_array and first != steps[-1].name else ""
         shown = _in_words(actor.owner, full)
-        field = steps[-1].name if steps else _identifier(re.sub(r"[^A-Za-z0-9_].*$", "", full.rsplit(".", 1)[-1]))
+        field = first if steps else _identifier(re.sub(r"[^A-Za-z0-9_].*$", "", full.rsplit(".", 1)[-1]))
         field = field if re.match(r"[A-Za-z_]", field) and full != actor.owner else "member"
         if full.startswith(f"{actor.owner}+"):  # the variable is known, its type is not: neither is the language
             return self._unknown_member(full)
-        own = self._spelled(steps[-1].type, field) if steps else self._of_type("", field)
+        own = self._spelled(row, field) if steps else self._of_type("", field)
         lines = [self._aligned(own) + self._inside(steps[-1] if steps else None, also=self._note(", "))]
         behind = steps[-1].next if steps else None
-        if behind is not None and behind.name and not behind.bit_size:
+        after, follows = begins_with(self._paths.types, behind.type, behind.name) if behind is not None else (-1, "")
+        if behind is not None and follows and not behind.bit_size:
             self._unknown = False
-            lines.append(self._aligned(self._spelled(behind.type, behind.name)) + self._note())
-            next_one = f" and {behind.name} behind it on the next"
+            lines.append(self._aligned(self._spelled(after, follows)) + self._note())
+            next_one = f" and {follows} behind it on the next"
         elif steps and behind is None:
             next_one = ""  # its size is rounded up
         else:
@@ -367,7 +370,8 @@ class _Words:
 
     def _of_variable(self, name: str) -> str:
         """The variable's type around a name: as declared where that is known, else the lock's that is all of it."""
-        found = declaration(self._paths.types, self._home.type, name, self._language)
+        types = self._paths.types
+        found = declaration(types, self._home.type, name, self._language) or unnamed(types, self._home.type, name)
         if found:
             return found
         actor = self._actor
@@ -384,7 +388,8 @@ class _Words:
         return f"{kind}{'' if kind.endswith('*') else ' '}{name}{bounds if kind != 'T' else ''}"
 
     def _spelled(self, row: int, name: str) -> str:
-        found = declaration(self._paths.types, row, name, self._language)
+        types = self._paths.types
+        found = declaration(types, row, name, self._language) or unnamed(types, row, name)
         if not found:
             self._unknown = True
         return found or f"T {name}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linemate.fixing.write import changed_files, refuse_links_out, replacements_yaml, unified_diff
+from linemate.fixing.write import changed_files, folder_of_diff, refuse_links_out, replacements_yaml, unified_diff
 from sharing.model.errors import LinemateError
 from sharing.model.finding import SourceEdit
 
@@ -40,6 +40,30 @@ def test_the_diff_is_what_patch_needs(odd: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert odd.read_bytes() == b"int first;\x0c\r\nint \xe9 = 1;\nint ende;"
+
+
+@pytest.mark.parametrize(
+    ("asked_in", "repository", "applied_in"),
+    [
+        ("tree/build", "tree", "tree"),
+        ("tree/build", "", "tree"),
+        ("tree/build", ".", "."),
+        ("tree", ".", "tree"),  # all files are below
+        ("tree/src", "tree", "tree/src"),
+    ],
+)
+def test_no_name_in_a_diff_leads_upwards(tmp_path: Path, asked_in: str, repository: str, applied_in: str) -> None:
+    (tmp_path / "tree/src").mkdir(parents=True)
+    (tmp_path / "tree/build").mkdir()
+    if repository:
+        (tmp_path / repository / ".git").mkdir()
+    source = tmp_path / "tree/src/a.c"
+    source.write_text("int a;\n")
+    named = tmp_path / "tree/build/../src/a.c"  # as in the database of a build folder
+    files = changed_files([edit(source, b"a", "b")])
+    folder = folder_of_diff([named], tmp_path / asked_in)
+    assert folder == (tmp_path / applied_in).resolve()
+    assert ".." not in unified_diff({named: files[source]}, folder, for_terminal=False)
 
 
 def test_a_terminal_gets_no_control_characters(odd: Path, tmp_path: Path) -> None:

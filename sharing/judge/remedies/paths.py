@@ -201,6 +201,19 @@ def outside_array(steps: Sequence[Step]) -> tuple[Step, ...]:
     return outside
 
 
+def begins_with(types: TypeTable, row: int, name: str) -> tuple[int, str]:
+    """A member as (type, name) that can be declared: of a record without any name in its place the first member."""
+    for _ in range(MAX_DEPTH):
+        core, _, _ = types.strip(row)
+        if name or core < 0 or types[core].kind not in RECORD_KINDS:
+            break
+        first = next((m for m in types[core].members if not m.offset_bits and not m.bit_size), None)
+        if first is None:
+            break
+        row, name = first.type, first.name
+    return row, name
+
+
 def path_text(owner: str, steps: Sequence[Step]) -> str:
     """``server.conns[3].bytes``."""
     text = owner

@@ -5,7 +5,7 @@ Owns the order of words.  "" stands for what has no name that source could use: 
 
 from __future__ import annotations
 
-from sharing.model.types import MAX_DEPTH, TypeKind, TypeTable
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 
 _TAGS = {TypeKind.STRUCT: "struct", TypeKind.CLASS: "struct", TypeKind.UNION: "union", TypeKind.ENUM: "enum"}
 _QUALIFIERS = {TypeKind.CONST: "const", TypeKind.VOLATILE: "volatile"}
@@ -41,6 +41,15 @@ def declaration(types: TypeTable, row: int, name: str, language: str, depth: int
     if record.kind in _TAGS and language != "C++" and not text.startswith(("struct ", "union ", "enum ")):
         text = f"{_TAGS[TypeKind(record.kind)]} {text}"
     return f"{text}{'' if text.endswith(('*', '&')) else ' '}{name}"
+
+
+def unnamed(types: TypeTable, row: int, name: str) -> str:
+    """The same of a record that is declared where it is used, for the reader to keep its members; "" else."""
+    core, qualifiers, names = types.strip(row)
+    if core < 0 or types[core].kind not in RECORD_KINDS or not all(any(m in n for m in _UNNAMED) for n in names):
+        return ""
+    words = [word for kind, word in _QUALIFIERS.items() if kind in qualifiers]
+    return f"{' '.join([*words, _TAGS[TypeKind(types[core].kind)]])} {{ /* its members as they are */ }} {name}"
 
 
 def _kind(types: TypeTable, row: int) -> int:
