@@ -55,6 +55,7 @@ class CallGraph:
     by_thread: perthread.Threads | None = None  # what each root runs how often, where roots are functions
     stretches: Stretches | None = None  # None: of counted threads
     unknown: str = ""  # why threads may run that were not seen to start, "" where all is known or assumed
+    by_pointers: Bools | None = None  # of these, those that are through pointers of this image alone
     rest: Floats | None = None  # by function the share of its weight that makes something busy; None: all of it
     _met: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -108,10 +109,9 @@ def build(
     kept = KeptFunctions(image, library_code(image, knowledge))
     calls = [image.calls, callback_calls(image, knowledge), resolved_calls(image, kept)]
     edges = edges_of(image, np.concatenate(calls))
-    factor = coldness(image, knowledge)
     threads = thread_structure(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     own = whole_work(image, edges, threads.roots)
-    factor = without_names(factor, image, own)
+    factor = without_names(coldness(image, knowledge), image, own)
     ways = _ways_in(image, threads)
     met = pointed(image, kept, ways.pointed) if threads.threaded else None
     entries = _with_bits(threads.roots)
@@ -158,6 +158,7 @@ def build(
         by_thread,
         stretches,
         threads.unknown,
+        ways.by_pointers,
         left_over(image, threads.roots, own),
     )
 
@@ -177,6 +178,7 @@ class _WaysIn(msgspec.Struct, frozen=True):
     pointed: Bools  # so, or by other files: from wherever these call what they see of a library
     again: Bools  # the same again and again, and not once to choose what a library does
     entered: Bools
+    by_pointers: Bools  # ``dispatched``, and in no other way
 
 
 def _ways_in(image: Image, threads: ThreadStructure) -> _WaysIn:
@@ -188,10 +190,11 @@ def _ways_in(image: Image, threads: ThreadStructure) -> _WaysIn:
     if image.kind in LIBRARIES:
         entered |= exported
     entered[rows] = True
+    by_pointers = dispatched & ~threads.base & ~(exported & (image.kind in LIBRARIES))
     again = dispatched
     if image.kind is ImageKind.SHARED:
         again = dispatched | (threads.base & exported & ~_setters(image))
-    return _WaysIn(dispatched, dispatched | (threads.base & exported), again, entered)
+    return _WaysIn(dispatched, dispatched | (threads.base & exported), again, entered, by_pointers)
 
 
 def _setters(image: Image) -> Bools:

@@ -33,6 +33,7 @@ from sharing.static import numbers
 from sharing.static.callees import function_at, names_of_callees, of_call
 from sharing.static.executions import in_loop
 from sharing.static.handovers import ADDRESS_MASK, of_known_objects
+from sharing.static.lockwrappers import wrapper_calls
 
 MAX_SUMMARY_ROWS = 1_500_000
 OFFSET_LIMIT = 1 << 21  # bytes behind a pointer that are still told apart
@@ -120,12 +121,16 @@ class LockCalls(msgspec.Struct, frozen=True):
     """Calls that treat something as a lock: a static address (``events``), or nobody knows what (``unknown``).
 
     LOCK_DTYPE, by ip; an unknown lock has the address 0, and is kept in functions that take a known one.
+    ``wrapped``: calls of functions that take or release such a lock themselves, and are not handed it; ``waiting``:
+    addresses of calls that wait, which give a lock back as it was.
     ``held`` by function row, and ``sizes``: of locks that code takes by itself (``spinlocks``)."""
 
     events: Table
     unknown: Table
     held: dict[int, list[tuple[int, int, int]]] = {}  # [begin, end), address
     sizes: dict[int, int] = {}  # by address
+    wrapped: Table = msgspec.field(default_factory=lambda: np.empty(0, LOCK_DTYPE))
+    waiting: Table = msgspec.field(default_factory=lambda: np.empty(0, np.uint64))
 
 
 def lock_events(image: Image, knowledge: Knowledge) -> Table:
@@ -140,9 +145,8 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects, waits = _by_names(knowledge, names_of_callees(image, callees))
     given = _Given(inverse, args["arg"])
-    call_ips = np.ascontiguousarray(image.calls["ip"])
+    call_ips, fresh = np.ascontiguousarray(image.calls["ip"]), dict(effects)
     out: list[tuple[int, ...]] = []
-    fresh = dict(effects)
     handed = objects_by_entry(image, knowledge) if handed is None else handed
     within = _Within()
     # A function, its argument, and whether its lock is a condition variable; what a name says is not looked for.
@@ -188,10 +192,17 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
     table = np.array(out, LOCK_DTYPE) if out else np.empty(0, LOCK_DTYPE)
     table["rarity"], table["order"] = of_call(image, table["ip"], "rarity"), of_call(image, table["ip"], "order")
     table = distinct(table)
-    wrappers: dict[int, list[_Effect]] = {}
+    wrappers: dict[int, list[_Effect]] = defaultdict(list)
     for (callee, _, row, _), effect in effects.items():
-        wrappers.setdefault(int(callees[callee]), []).append(_Effect(row, effect))
-    return LockCalls(table, _unknown(image, knowledge, table, wrappers))
+        wrappers[int(callees[callee])].append(_Effect(row, effect))
+    unknown = _unknown(image, knowledge, table, wrappers)
+    waiting = distinct(args["ip"][among(inverse, np.array(sorted(waits), np.int64))])
+    return LockCalls(table, unknown, wrapped=_wrapped(image, table, unknown, waiting), waiting=waiting)
+
+
+def _wrapped(image: Image, events: Table, unknown: Table, waiting: Table) -> Table:
+    held = events[~among(events["ip"], waiting) & (events["effect"] != INIT)]
+    return wrapper_calls(image, held, unknown, lock=LOCK, unlock=UNLOCK)
 
 
 def _by_names(knowledge: Knowledge, called: list[str]) -> tuple[dict[_Wrapper, int], set[int]]:

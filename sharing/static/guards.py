@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.profile import COMPANIONS
 from sharing.model.ways import Point
@@ -26,6 +26,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.flow import INIT, LOCK, UNLOCK, LockCalls
 from sharing.static.origins import AccessOrigins
 from sharing.static.phases import order_and_ip
+from sharing.static.pointercallers import PointerCallers
 
 NONE: frozenset[str] = frozenset()
 MAX_USES = 256  # of locks in one function, which are compared with each other; in one of more, any is held all through
@@ -34,7 +35,8 @@ MAX_USES = 256  # of locks in one function, which are compared with each other; 
 class LockUse(NamedTuple):
     """A call that takes (``locks``) or releases a lock of some kind, a row of the vocabulary; "" is an unknown lock.
 
-    ``deeper``: neither the function nor the one that it calls holds the lock there, but one further down.
+    ``deeper``: neither the function nor the one that it calls holds the lock there, but one further down.  ``waits``:
+    it was held before, and is again.
     """
 
     lock: str
@@ -42,6 +44,7 @@ class LockUse(NamedTuple):
     at: Point
     kind: int
     deeper: bool = False
+    waits: bool = False
 
 
 class HeldThere(NamedTuple):
@@ -72,12 +75,20 @@ class _Holding:
             return
         releases = [use for use in known if not use.locks] + _unpaired(unknown)
         self._spans = [_Span(use.lock, use.at, _released_behind(use, releases)) for use in known if use.locks]
+        self._given_back = [use for use in known if not use.locks and not was_taken(use, known)]
         self._blocks: dict[int, frozenset[str]] = {}  # by order
         self._changing = {use.at.order for use in uses}  # blocks that hold more or less at their end
 
     def at(self, here: Point) -> frozenset[str]:
         by_itself = [one.lock for one in self._ranges if one.begin <= here.ip < one.end and not self._ends(one, here)]
         return self._by_calls(here) | frozenset(by_itself) if by_itself else self._by_calls(here)
+
+    def kept_until(self, here: Point, entry: frozenset[str]) -> frozenset[str]:
+        """Which of the locks that the function is entered with it has not given back before this place."""
+        if not entry or self._always is not None:
+            return entry
+        gone = {use.lock for use in self._given_back if use.at.leads_to(here)}
+        return entry - gone if gone else entry
 
     def _ends(self, held: HeldThere, here: Point) -> bool:
         """Whether a call before this place, where the lock is held too, gives it back."""
@@ -112,6 +123,12 @@ def _released_behind(taken: LockUse, releases: list[LockUse]) -> list[Point]:
     """Where the lock is released that is taken there, or may be: one of its kind is, and nothing says which."""
     ends = [use for use in releases if use.lock == taken.lock or (not use.lock and use.kind == taken.kind)]
     return [use.at for use in ends if taken.at.leads_to(use.at)]
+
+
+def was_taken(released: LockUse, known: list[LockUse]) -> bool:
+    """Whether the function takes the lock itself before it releases it there."""
+    taken = (use.at for use in known if use.locks and not use.waits and use.lock == released.lock)
+    return any(at.leads_to(released.at) for at in taken)
 
 
 def _unpaired(unknown: list[LockUse]) -> list[LockUse]:
@@ -157,6 +174,10 @@ class Guards:
         self._mirrors = Mirrors(image)
         self._entry: dict[int, frozenset[str]] = {}
         self._under: dict[int, frozenset[str]] = {}  # by row of an access
+        none = np.zeros(len(image.functions), bool)
+        self._by_pointers = graph.by_pointers if graph.by_pointers is not None else none
+        self._callers: PointerCallers | None = None
+        self._of_anything: list[frozenset[str]] | None = None  # held at calls of which nothing says whom they call
         # Calls that no second thread can overlap, by row of the graph's callers.
         self._parallel = ~graph.phases.sequential(graph.caller_list, graph.caller_where)
 
@@ -179,7 +200,8 @@ class Guards:
         function = self._columns.function[at]
         locks = self._on_entry(function)
         if (own := self._held_by(function)) is not None:
-            locks |= own.at(self._columns.spot(at).at)
+            here = self._columns.spot(at).at
+            locks = own.at(here) | own.kept_until(here, locks)
         self._under[at] = locks
         return locks
 
@@ -198,14 +220,43 @@ class Guards:
         if known is not None:
             return known
         held = self._entry[function] = NONE  # a cycle adds nothing
-        if depth < numbers.MAX_CALLERS_UP and not self._graph.entered[function]:
+        pointed = bool(self._by_pointers[function])
+        if depth < numbers.MAX_CALLERS_UP and (pointed or not self._graph.entered[function]):
             callers, where = self._graph.calls_of(function)
             if len(callers) <= numbers.MAX_CALLERS or len(distinct(callers)) <= numbers.MAX_CALLERS:
                 keep = (callers != function) & self._parallel[self._graph.rows_of_calls(function)]
                 above = self._above(callers[keep], where[keep], depth + 1)
+                if pointed:
+                    above += self._through_pointers(function, depth + 1)
                 if above:
                     held = self._entry[function] = frozenset.intersection(*above)
         return held
+
+    def _through_pointers(self, function: int, depth: int) -> list[frozenset[str]]:
+        """What all calls through pointers hold that may be of this function; none where there are no such calls."""
+        callers = self._callers = self._callers or PointerCallers(self._image, self._graph)
+        if self._of_anything is None:
+            self._of_anything = [NONE]  # a cycle adds nothing
+            self._of_anything = self._at_calls(callers.of_anything, depth)
+        if self._of_anything and not self._of_anything[0]:
+            return [NONE]
+        calls = callers.of(function)
+        return self._of_anything + self._at_calls(calls, depth) if calls is not None else [NONE]
+
+    def _at_calls(self, calls: Table, depth: int) -> list[frozenset[str]]:
+        """What is held at all of these calls; none where there are none."""
+        held: frozenset[str] | None = None
+        functions, orders, ips = (calls[name].tolist() for name in ("function", "order", "ip"))
+        mirrors = self._mirrors.of(calls["function"].astype(np.int64), calls["order"]).tolist()
+        for caller, *place in zip(functions, orders, mirrors, ips, strict=True):
+            here = self._on_entry(caller, depth)
+            if (own := self._held_by(caller, calling=True)) is not None:
+                at = Point(*place)
+                here = own.at(at) | own.kept_until(at, here)
+            held = here if held is None else held & here
+            if not held:
+                break
+        return [held] if held is not None else []
 
     def _above(self, callers: Table, where: Table, depth: int) -> list[frozenset[str]]:
         """What is held at each of these calls."""
@@ -215,7 +266,7 @@ class Guards:
             held = self._on_entry(caller, depth)
             if (own := self._held_by(caller, calling=True)) is not None:  # few functions lock
                 points = points if points is not None else self._points(callers, where)
-                held |= own.at(points[at])
+                held = own.at(points[at]) | own.kept_until(points[at], held)
             above.append(held)
         return above
 
@@ -235,7 +286,7 @@ def lock_uses(
     """
     uses: dict[int, list[LockUse]] = defaultdict(list)
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
-    events = np.concatenate([calls.events, calls.unknown])
+    events = np.concatenate([calls.events, calls.unknown, calls.wrapped])
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     pair = _taken_and_released(chosen)
@@ -251,6 +302,7 @@ def lock_uses(
         places,
         chosen["row"].tolist(),
         (chosen["deeper"] != 0).tolist(),
+        among(chosen["ip"], calls.waiting).tolist(),
     )
     for function, use in zip(chosen["function"].tolist(), every, strict=True):
         uses[function].append(use)

@@ -31,6 +31,7 @@ class AccessOrigins:
         name_of: Callable[[int], str],
         entry: list[frozenset[int]],
         in_calls: dict[int, frozenset[int]],
+        given_back: list[frozenset[int]] | None = None,
     ) -> None:
         self._image = image
         self._origins = image.origins
@@ -39,7 +40,8 @@ class AccessOrigins:
         self._file, self._line, self._column, self._lockset = table
         self._row: list[int] = row
         self._in_call = [in_calls.get(ip, _NOTHING) for ip in sites["ip"].tolist()] if self.known else []
-        self._held: dict[tuple[int, int, frozenset[int]], frozenset[str] | None] = {}
+        self._given_back = given_back  # by row
+        self._held: dict[tuple[int, int, frozenset[int], frozenset[int]], frozenset[str] | None] = {}
         self._function: list[int] = sites["function"].tolist()
         self._entry = entry  # by function row, see sharing.static.entrylocks
         self._name_of = name_of
@@ -58,9 +60,10 @@ class AccessOrigins:
         """Locks held at an access by the dataflow over its source, None where that is not known."""
         if self._origins is None or self._row[at] < 0:
             return None
-        key = (self._lockset[at], self._function[at], self._in_call[at])
+        gone = self._given_back[at] if self._given_back is not None else _NOTHING
+        key = (self._lockset[at], self._function[at], self._in_call[at], gone)
         if key not in self._held:
-            number, entry = key[0], self._entry[key[1]]
+            number, entry = key[0], self._entry[key[1]] - gone
             own = self._origins.locksets[number] if number >= 0 else _NOTHING
             names = frozenset(self._name(a) for a in own | entry | key[2])
             # Where the function's own doing is not known, what its callers hold still is.

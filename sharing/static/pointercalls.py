@@ -33,6 +33,7 @@ _Slot = TypeVar("_Slot", int, Ints)
 ARGUMENTS = 16  # of a function, and more
 LOW_HALF = 0xFFFFFFFF
 PLACE_BITS = 40  # of a slot as a number; its kind is above
+CALLED = -2  # in the place of how far behind a pointer an argument is stored
 
 
 def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], function: npt.NDArray[np.integer]) -> Ints:
@@ -211,20 +212,10 @@ class KeptFunctions:
     def _find_registered(self, *, copied: bool = False) -> dict[int, set[int]]:
         """``copied``: of a register that has it beside the argument's, and which nobody reads, it is not asked."""
         image, args = self._image, self._image.args
-        handing = np.flatnonzero(self._address if not image.origins else np.zeros(len(args), bool))
-        rows = function_at(image, args["value"][handing].astype(np.uint64))
-        handing, rows = handing[rows >= 0], rows[rows >= 0]
+        handing, rows = self._handing() if not image.origins else (np.zeros(0, np.int64), np.zeros(0, np.int64))
         if not len(rows):
             return {}
-        ends = self._stored_at(np.unique(self._passed[handing]))
-        unused: set[int] = set() if copied else {-1}
-        by_call: dict[tuple[int, int], set[int]] = defaultdict(set)
-        ips, slots = args["ip"][handing].tolist(), self._passed[handing].tolist()
-        for ip, row, slot in zip(ips, rows.tolist(), slots, strict=True):
-            by_call[ip, row] |= ends.get(slot, {-1}) or unused
-        found: dict[int, set[int]] = defaultdict(set)
-        for (_, row), places in by_call.items():
-            found[row] |= places or {-1}
+        found = self._ends(handing, rows, self._stored_at(np.unique(self._passed[handing])), copied=copied)
         seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
         named = function_at(image, seen["target"])
         explained = np.unique(_pairs(args["function"][handing], rows))
@@ -238,7 +229,45 @@ class KeptFunctions:
         }
         return {row: places for row, places in found.items() if -1 not in places and row not in others}
 
-    def _stored_at(self, wanted: Ints) -> dict[int, set[int]]:
+    def handed_places(self) -> dict[int, set[int]]:
+        """By row of a function that functions of this image are handed how far behind pointers these store it.
+
+        -1 where something else is done with it than to store, call or compare it.
+        """
+        handing, rows = self._handing()
+        ends = self._stored_at(np.unique(self._passed[handing]), if_called=CALLED)
+        found = self._ends(handing, rows, ends, copied=True)
+        return {row: places - {CALLED} for row, places in found.items()}
+
+    def _handing(self) -> tuple[Ints, Ints]:
+        """Rows of the arguments that are addresses of functions, and the rows of these."""
+        handing = np.flatnonzero(self._address)
+        rows = function_at(self._image, self._image.args["value"][handing].astype(np.uint64))
+        return handing[rows >= 0], rows[rows >= 0]
+
+    def _ends(self, handing: Ints, rows: Ints, ends: dict[int, set[int]], *, copied: bool) -> dict[int, set[int]]:
+        """By function what these arguments' ``ends`` are; of a call all that is handed is one or a copy of it."""
+        unused: set[int] = set() if copied else {-1}
+        by_call: dict[tuple[int, int], set[int]] = defaultdict(set)
+        ips, slots = self._image.args["ip"][handing].tolist(), self._passed[handing].tolist()
+        for ip, row, slot in zip(ips, rows.tolist(), slots, strict=True):
+            by_call[ip, row] |= ends.get(slot, {-1}) or unused
+        found: dict[int, set[int]] = defaultdict(set)
+        for (_, row), places in by_call.items():
+            found[row] |= places or {-1}
+        return found
+
+    def virtual(self) -> tuple[Ints, Ints]:
+        """Rows of functions in tables of virtual functions, and how far behind the begin of each."""
+        row, behind = self._words.virtual
+        return row[row >= 0], behind[row >= 0]
+
+    def words(self) -> tuple[Ints, Ints]:
+        """Rows of functions in other words of data, and the addresses of these."""
+        row, address = self._words.tables
+        return row[row >= 0], address[row >= 0]
+
+    def _stored_at(self, wanted: Ints, *, if_called: int = -1) -> dict[int, set[int]]:
         """By argument, as a slot, how far behind some pointer it is stored; -1 where anything else is done with it."""
         slots = self.calls()[1]
         called = set(slots[kind_of(slots) == SlotKind.ARGUMENT].tolist())
@@ -248,7 +277,7 @@ class KeptFunctions:
         for _ in range(numbers.ENTRY_WRAPPERS):
             own = np.flatnonzero(among(self._stored, fresh) & (self._image.kept["value"] == 0))
             for slot in fresh.tolist():
-                ends[slot] = {-1} if slot in called else set()
+                ends[slot] = {if_called} if slot in called else set()
             for slot, place in zip(self._stored[own].tolist(), self._kept[own].tolist(), strict=True):
                 ends[slot].add(place_of(place) if kind_of(place) == SlotKind.RECORD else -1)
             handed = np.flatnonzero(among(self._source, fresh) & (self._image.args["kind"] == ArgKind.PARAM))
@@ -320,6 +349,11 @@ class _Words:
     def virtual(self) -> tuple[Ints, Ints]:
         """Rows of functions in tables of virtual functions, and how far behind the begin of these; -1 none."""
         return self._virtual
+
+    @property
+    def tables(self) -> tuple[Ints, Ints]:
+        """Rows of functions in other words, -1 none, and the addresses of these words."""
+        return self._tables
 
     @property
     def elsewhere(self) -> Ints:

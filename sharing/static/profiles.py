@@ -25,6 +25,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Thresholds
 from sharing.static.entrylocks import held_on_entry
 from sharing.static.flow import INIT, LockCalls
+from sharing.static.givenback import GivenBack
 from sharing.static.guards import Guards, HeldThere, held_in_calls, lock_uses
 from sharing.static.helpers import Helpers, Place
 from sharing.static.origins import AccessOrigins
@@ -84,7 +85,10 @@ class Profiler:
         self._columns = AccessColumns.of(accesses, image)
         self._splitter = Splitter(self._columns, shapes, knowledge, locks.sizes)
         in_calls = held_in_calls(locks, knowledge) if image.origins else {}
-        self._origins = AccessOrigins(image, accesses.sites, self.name_of, held_on_entry(image, graph), in_calls)
+        given_back = GivenBack(image, locks, knowledge) if image.origins else None
+        gone = given_back.before(accesses.sites) if given_back is not None else None
+        entry = held_on_entry(image, graph, given_back)
+        self._origins = AccessOrigins(image, accesses.sites, self.name_of, entry, in_calls, gone)
         self._guards = Guards(
             image,
             self._columns,

@@ -73,7 +73,8 @@ class SpinLocks(msgspec.Struct, frozen=True):
         if not self.sizes:
             return locks
         events = np.concatenate([locks.events, self.calls])
-        return LockCalls(events[np.argsort(events["ip"], kind="stable")], locks.unknown, self.held, self.sizes)
+        ordered = events[np.argsort(events["ip"], kind="stable")]
+        return msgspec.structs.replace(locks, events=ordered, held=self.held, sizes=self.sizes)
 
     def without_own(self, sites: Table) -> Table:
         """Accesses but those that take these locks or give them back."""

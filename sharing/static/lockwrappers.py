@@ -1,0 +1,112 @@
+"""Functions that take or release one static lock and leave it so: calls of them are what locks and unlocks.
+
+Owns which functions these are.  They are handed nothing that says which lock it is (``queue_lock()``): ``flow`` knows
+those that are.  Where no function takes a lock so, or none releases it so, its other half is what nobody sees.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+from sharing.model.arrays import among, distinct
+from sharing.model.image import Image, Table
+from sharing.static import numbers
+from sharing.static.callees import functions_called
+from sharing.static.executions import each_time, in_loop
+
+Lock = tuple[int, int]  # its address and kind, a row of the vocabulary
+_MAX_CALLS = 1 << 16  # of such functions, in all
+
+
+class _Op(NamedTuple):
+    """What is done to a lock, or a call that may do so."""
+
+    order: int
+    ip: int
+    effect: int  # as of LOCK_DTYPE; 0 a call
+    callee: int
+    is_sure: bool  # each run of the function comes there, as a rule
+
+
+def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unlock: int) -> Table:
+    """Calls of such functions, as ``events`` are (LOCK_DTYPE); ``unknown`` are those of locks that nobody knows."""
+    calls, callee = image.calls, functions_called(image)
+    net = _Net(events, set(unknown["function"].tolist()), (lock, unlock))
+    fresh, seen, left = {function for function in net.users if net.of(function)}, set[int](), _MAX_CALLS
+    for _ in range(numbers.LOCK_WRAPPERS):
+        rows = np.flatnonzero(among(callee, np.array(sorted(fresh), np.int64)))
+        left -= len(rows)
+        if not len(rows) or left < 0:
+            break
+        seen |= fresh
+        net.add(calls[rows], callee[rows])
+        fresh = {caller for caller in distinct(calls["function"][rows]).tolist() if net.of(caller)} - seen
+    net.forget()
+    made: list[tuple[int, ...]] = []
+    nets = {function: net.of(function) for function in sorted(seen)}
+    both = {(lock, effect) for by_lock in nets.values() for lock, effect in by_lock.items()}
+    paired = {which for which, _ in both if {(which, lock), (which, unlock)} <= both}
+    wrappers = [function for function, by_lock in nets.items() if not paired.isdisjoint(by_lock)]
+    for row in np.flatnonzero(among(callee, np.array(wrappers, np.int64)) & (calls["function"] >= 0)).tolist():
+        call = calls[row]
+        for (address, kind), effect in nets[int(callee[row])].items():
+            if (address, kind) not in paired:
+                continue
+            places = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"]), 0
+            made.append((int(call["ip"]), address, int(call["function"]), kind, effect, *places))
+    return np.array(made, events.dtype) if made else events[:0]
+
+
+class _Net:
+    """What functions do to locks in all: what is so when they return and was not when they were called."""
+
+    def __init__(self, events: Table, without: set[int], effects: tuple[int, int]) -> None:
+        self._lock, self._unlock = effects
+        self._without = without
+        self._ops: dict[int, dict[Lock, list[_Op]]] = defaultdict(lambda: defaultdict(list))
+        self._calls: dict[int, list[_Op]] = defaultdict(list)
+        self._known: dict[int, dict[Lock, int]] = {}
+        columns = (events[name].tolist() for name in ("function", "address", "row", "order", "ip", "effect"))
+        for function, address, row, order, ip, effect, sure in zip(*columns, _as_a_rule(events), strict=True):
+            self._ops[function][address, row].append(_Op(order, ip, effect, -1, sure))
+        self.users = list(self._ops)
+
+    def add(self, calls: Table, callees: Table) -> None:
+        """Calls that may take or release a lock."""
+        columns = (calls[name].tolist() for name in ("function", "order", "ip"))
+        for function, order, ip, callee, is_sure in zip(*columns, callees.tolist(), _as_a_rule(calls), strict=True):
+            self._known.pop(function, None)
+            self._calls[function].append(_Op(order, ip, 0, callee, is_sure))
+
+    def forget(self) -> None:
+        """What was said before all calls were known."""
+        self._known.clear()
+
+    def of(self, function: int, depth: int = 0) -> dict[Lock, int]:
+        """By lock ``lock`` or ``unlock``; none of a function that treats locks which nobody knows."""
+        if function in self._known:
+            return self._known[function]
+        self._known[function] = {}  # one that calls itself does nothing
+        if function in self._without or depth > numbers.LOCK_WRAPPERS:
+            return {}
+        ops = {lock: list(some) for lock, some in self._ops.get(function, {}).items()}
+        for call in self._calls.get(function, ()):
+            for lock, effect in self.of(call.callee, depth + 1).items():
+                ops.setdefault(lock, []).append(call._replace(effect=effect))
+        found: dict[Lock, int] = {}
+        for lock, some in ops.items():
+            first, last = min(some).effect, max(some).effect
+            is_net = first == last and (first == self._unlock or all(op.effect == self._lock for op in some))
+            if is_net and any(op.is_sure and op.effect == first for op in some):
+                found[lock] = first
+        self._known[function] = found
+        return found
+
+
+def _as_a_rule(rows: Table) -> list[bool]:
+    """Which of these each run of their function comes to, and once."""
+    result: list[bool] = (each_time(rows["rarity"]) & ~in_loop(rows["loop_depth"])).tolist()
+    return result
