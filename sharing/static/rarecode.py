@@ -43,7 +43,8 @@ ROUNDS = 12  # of functions that do not return because what they call does not
 class RareTable(msgspec.Struct, frozen=True):
     """What does not return, what code between runs once, (function, argument) of what runs once or at the end.
 
-    ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to.
+    ``reports`` are functions that tell of errors, ``error_streams`` objects that such messages are written to;
+    ``error_numbers`` say where the number of the last error is.
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system,
     ``descriptors`` to the file that their first argument numbers.  What ``messages`` begins, or ends in ``$``, makes a
     message and does nothing else.  ``installs`` are handed
@@ -59,6 +60,7 @@ class RareTable(msgspec.Struct, frozen=True):
     never_return_prefixes: tuple[str, ...]
     reports: frozenset[str]
     error_streams: frozenset[str]
+    error_numbers: frozenset[str]
     once_begin: frozenset[str]
     once_end: frozenset[str]
     entries: tuple[tuple[str, int], ...]
@@ -110,7 +112,7 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
     telling |= among(calls["callee"], of(table.reports | table.logs))
     prepares = _preparing(named)
-    always, handed = _tellers(image, prepares, telling)
+    always, handed = _tellers(image, prepares, telling, of(table.error_numbers))
     thrown = [address for address, name in named if name.startswith(table.never_return_prefixes)]
     never = np.append(of(table.never_return), np.array(thrown, np.uint64))
     always |= logs.always | rarefunctions.that_only_end(image, among(calls["callee"], never), telling, prepares)
@@ -233,20 +235,22 @@ def _preparing(named: list[tuple[int, str]]) -> Addresses:
     return np.array([address for address, name in named if name in whole or name.startswith(begins)], np.uint64)
 
 
-def _tellers(image: Image, prepares: Addresses, telling: Bools) -> tuple[Bools, Bools]:
-    """As of ``rarefunctions.tellers``; and the calls that hand a number to one that asks for it, on branches.
+def _tellers(image: Image, prepares: Addresses, telling: Bools, errors: Addresses) -> tuple[Bools, Bools]:
+    """As of ``rarefunctions.tellers``, and of ``keepers`` of numbers at ``errors``.
 
-    Which numbers are heard is not seen.  A program writes few calls in vain.
+    And the calls that hand a number to one that asks for it, on branches.  Which numbers are heard is not
+    seen.  A program writes few calls in vain.
     """
+    kept = rarefunctions.keepers(image, errors, prepares)
     if not telling.any():
-        return np.zeros(len(image.functions), bool), telling
+        return kept, telling
     calls, args = image.calls, image.args
     always = rarefunctions.tellers(image, telling, prepares)
     asked = np.append(rarefunctions.asked_by_arguments(image, telling, prepares) & ~always, False)
     handed = asked[functions_called(image)] & (calls["rarity"] > 0)
     if handed.any():
         handed &= among(calls["ip"], args["ip"][args["kind"] == ArgKind.CONSTANT])
-    return always, handed
+    return always | kept, handed
 
 
 def _dead_ends(

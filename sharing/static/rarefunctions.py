@@ -71,6 +71,29 @@ def speakers(image: Image, formats: Addresses, telling: Bools, told: Addresses) 
     return result
 
 
+def keepers(image: Image, asks: Addresses, prepares: Addresses) -> Bools:
+    """Functions that keep the number of an error which a call of their caller left, under a lock perhaps.
+
+    ``asks`` say where that number is.  Who calls anything that may fail asks what that left, or puts the number back
+    behind it; who keeps nothing may be asked each time whether to try again.
+    """
+    calls = image.calls
+    asked = among(calls["callee"], asks)
+    found: Bools = calls_made(image, asked & (calls["rarity"] < numbers.EVERY_ROUND)) > 0
+    if not found.any():
+        return found
+    found &= calls_made(image, ~(asked | among(calls["callee"], prepares))) == 0
+    found &= among(image.functions["address"], calls["callee"])
+    keeps = np.zeros(len(found), np.int64)
+    for rows in (image.sites, image.params):
+        mine = rows["function"] >= 0
+        stores = mine & among(rows["kind"], (AccessKind.STORE, AccessKind.RMW))
+        keeps += np.bincount(rows["function"][stores], minlength=len(found))
+        found &= np.bincount(rows["function"][mine & in_loop(rows["loop_depth"])], minlength=len(found)) == 0
+    result: Bools = found & (keeps > 0)
+    return result
+
+
 def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
     """Functions that tell of an error, or of little more, and do nothing else, by themselves or by others that do so.
 

@@ -164,6 +164,32 @@ int main(int n, char **v) {
   return 0;
 }
 """
+KEPT = """
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+long kept, missed, held, freed, again;
+static int last;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) static void keep(void) {
+  int left = errno;
+  pthread_mutex_lock(&guard);
+  kept++;
+  last = left;
+  pthread_mutex_unlock(&guard);
+}
+__attribute__((noinline)) static void give_back(void *p) { int left = errno; held--; free(p); errno = left; }
+__attribute__((noinline)) static int left_by_it(void) { return errno; }
+int main(int n, char **v) {
+  while (n++ < 1000) {
+    if (write(n, v[0], n) < 0) { missed++; keep(); }
+    if (write(n, v[1], n) < 0) { again++; if (left_by_it() == EAGAIN) last = 0; }
+    if (v[n]) { freed++; give_back(v[n]); }
+  }
+  return last;
+}
+"""
 TOLD_ONCE = """
 #include <stdio.h>
 #include <string.h>
@@ -371,6 +397,12 @@ class TestPrograms:
         assert found["spoken"] >= SELDOM  # to one stream or the other, of which one is that for errors
         assert max(found["shown"], found["worked"], found["answered"]) < SELDOM  # what the program is there to say
         assert found["looked"] < SELDOM  # whether it should write is asked each time
+
+    def test_what_keeps_the_number_of_an_error(self, compiled: Compile, tool: str, level: str) -> None:
+        found = rarities(compiled(tool, "c", KEPT, level), "kept", "missed", "held", "freed", "again")
+        assert min(found["kept"], found["missed"]) >= SELDOM
+        assert max(found["held"], found["freed"]) < SELDOM  # what puts the number back may be called on all ways
+        assert found["again"] < SELDOM  # what only asks for it may be asked each time
 
     def test_functions_that_only_tell_of_errors_wherever_they_are_called(
         self, compiled: Compile, tool: str, level: str
