@@ -9,7 +9,9 @@
 #include "RegularFile.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Errc.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/xxhash.h"
 
@@ -56,7 +58,9 @@ FileCache::Entry &FileCache::entry(StringRef Path) {
   auto [Slot, IsNew] = Entries.try_emplace(Path);
   if (IsNew) {
     Slot->second = std::make_unique<Entry>();
-    if (auto Found = getUnderlyingFS().status(Moved.locate(Path)))
+    if (Hidden.contains(Path))
+      Slot->second->Status = make_error_code(errc::no_such_file_or_directory);
+    else if (auto Found = getUnderlyingFS().status(Moved.locate(Path)))
       Slot->second->Status = vfs::Status::copyWithNewName(*Found, Path);
     else
       Slot->second->Status = Found.getError();
@@ -76,7 +80,8 @@ ErrorOr<vfs::Status> FileCache::status(const Twine &Path) {
 
 bool FileCache::exists(const Twine &Path) {
   SmallString<256> Text;
-  return getUnderlyingFS().exists(Moved.locate(Path.toStringRef(Text)));
+  StringRef Name = Path.toStringRef(Text);
+  return !Hidden.contains(Name) && getUnderlyingFS().exists(Moved.locate(Name));
 }
 
 ErrorOr<std::unique_ptr<vfs::File>>
@@ -108,6 +113,16 @@ FileCache::openFileForRead(const Twine &Path) {
   return std::make_unique<CachedFile>(*E.Status, E.Content->getMemBufferRef());
 }
 
+void FileCache::hideTwins(StringRef Folder, StringRef Other) {
+  if (!WithoutTwins.insert(Folder).second)
+    return;
+  std::error_code Ignored;
+  for (vfs::directory_iterator It = getUnderlyingFS().dir_begin(Other, Ignored),
+                               End;
+       !Ignored && It != End; It.increment(Ignored))
+    Hidden.insert((Folder + "/" + sys::path::filename(It->path())).str());
+}
+
 void FileCache::beginUnit() {
   if (HeldBytes > MaxHeldBytes) {
     Entries.clear();
@@ -129,7 +144,7 @@ std::vector<std::string> FileCache::filesRead() const {
 std::vector<std::string> FileCache::pathsMissing() const {
   std::vector<std::string> Out;
   for (StringRef Path : Asked)
-    if (!Entries.find(Path)->second->Status)
+    if (!Entries.find(Path)->second->Status && !Hidden.contains(Path))
       Out.push_back(Path.str());
   return Out;
 }

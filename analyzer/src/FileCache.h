@@ -12,6 +12,7 @@
 #include "Overlay.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/VirtualFileSystem.h"
 
 #include <functional>
@@ -34,6 +35,9 @@ public:
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
   openFileForRead(const llvm::Twine &Path) override;
   bool exists(const llvm::Twine &Path) override;
+
+  /// From here on \p Folder has nothing of a name that \p Other has as well.
+  void hideTwins(llvm::StringRef Folder, llvm::StringRef Other);
 
   /// Starts the record of a unit.
   void beginUnit();
@@ -64,6 +68,8 @@ private:
       llvm::StringRef Path)>
       ReadFile;
   llvm::StringMap<std::unique_ptr<Entry>> Entries;
+  llvm::StringSet<> Hidden;           ///< paths, which are no files
+  llvm::StringSet<> WithoutTwins;     ///< folders
   std::vector<llvm::StringRef> Asked; ///< by this unit; keys of Entries
   std::vector<llvm::StringRef> Read;
   uint64_t HeldBytes = 0;

@@ -11,6 +11,7 @@
 
 #include "Database.h"
 #include "Facts.h"
+#include "FileCache.h"
 #include "ResponseFiles.h"
 
 #include "clang/Frontend/CompilerInvocation.h"
@@ -45,9 +46,8 @@ Flags normalisedFlags(const Command &From, ResponseFiles &Expander);
 
 class Invocations {
 public:
-  explicit Invocations(
-      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FileSystem,
-      std::string ResourceDirectory);
+  explicit Invocations(llvm::IntrusiveRefCntPtr<FileCache> FileSystem,
+                       std::string ResourceDirectory);
 
   /// The invocation for \p From's file; its own copy each time.
   Prepared prepare(const Command &From, const Flags &F);
@@ -56,7 +56,7 @@ private:
   Prepared make(const Command &From, std::vector<std::string> Arguments,
                 llvm::StringRef Language);
 
-  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FileSystem;
+  llvm::IntrusiveRefCntPtr<FileCache> FileSystem;
   std::string ResourceDirectory;
   llvm::StringMap<Prepared> Known;
 };

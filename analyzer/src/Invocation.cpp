@@ -14,10 +14,13 @@
 #include "clang/Driver/Driver.h"
 #include "clang/Driver/Job.h"
 #include "clang/Driver/Tool.h"
+#include "clang/Driver/ToolChain.h"
 #include "clang/Frontend/FrontendOptions.h"
+#include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -132,11 +135,36 @@ void adapt(CompilerInvocation &Invocation) {
   Preprocessor.DetailedRecord = false;
 }
 
+/// The folder of the gcc whose libraries clang's driver takes, "" for none.
+std::string folderOfGcc(const driver::ToolChain &Chain) {
+  std::string Text;
+  llvm::raw_string_ostream Out(Text);
+  Chain.printVerboseInfo(Out); // the tool chain's only public word on it
+  StringRef Found = StringRef(Text).split("Selected GCC installation: ").second;
+  return Found.take_until([](char C) { return C == '\n'; }).str();
+}
+
+/// What a unit of gcc includes of gcc's own and clang has in a package of its
+/// own, if at all: omp.h, quadmath.h.  What clang has is clang's, also where
+/// that looks for a next one of its name (stdatomic.h): gcc's is made of
+/// builtin functions that clang has not.
+void addHeadersOfGcc(CompilerInvocation &Invocation,
+                     const driver::ToolChain &Chain, FileCache &Files) {
+  HeaderSearchOptions &Search = Invocation.getHeaderSearchOpts();
+  std::string Folder = folderOfGcc(Chain);
+  if (Folder.empty() || !Search.UseBuiltinIncludes ||
+      !Search.UseStandardSystemIncludes)
+    return;
+  Folder += "/include";
+  Files.hideTwins(Folder, Search.ResourceDir + "/include");
+  Search.AddPath(Folder, frontend::After, /*IsFramework=*/false,
+                 /*IgnoreSysRoot=*/true);
+}
+
 } // namespace
 
-Invocations::Invocations(
-    llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> FileSystem,
-    std::string ResourceDirectory)
+Invocations::Invocations(llvm::IntrusiveRefCntPtr<FileCache> FileSystem,
+                         std::string ResourceDirectory)
     : FileSystem(std::move(FileSystem)),
       ResourceDirectory(std::move(ResourceDirectory)) {}
 
@@ -186,6 +214,8 @@ Prepared Invocations::make(const Command &From,
                                          Diagnostics, Compiler.c_str());
       if (Errors.Text.empty()) {
         adapt(*Invocation);
+        addHeadersOfGcc(*Invocation, Compilation->getDefaultToolChain(),
+                        *FileSystem);
         Out.Invocation = std::move(Invocation);
         return Out;
       }

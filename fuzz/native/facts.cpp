@@ -38,8 +38,8 @@ const Knowledge &knowledge() {
 
 /// The driver looks at the system once, here at one without files.
 Prepared prepare(const Command &From, const Flags &F) {
-  static Invocations *Known =
-      new Invocations(new llvm::vfs::InMemoryFileSystem, "/resources");
+  static Invocations *Known = new Invocations(
+      new FileCache(new llvm::vfs::InMemoryFileSystem), "/resources");
   return Known->prepare(From, F);
 }
 
