@@ -203,6 +203,8 @@ BLOCK_COLUMNS = (
     "order",
     "mirror",  # its place in another order: of two ways from one block the other one comes first
     "head",  # 1 where a loop that is in no other begins
+    "stages",  # of a round of all threads that wait for each other, 1 if it has none, 0 where that is not known
+    "stage",  # the one as the block begins
 )
 LOOP_COLUMNS = (
     "loop_depth",

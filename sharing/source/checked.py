@@ -37,6 +37,7 @@ from sharing.model.types import RECORD_KINDS
 
 MOST_PARAMETERS = 1 << 15
 MOST_ORDER = (1 << 16) - 1  # of blocks of a function
+MOST_STAGES = (1 << 8) - 1  # of a round of all threads
 MOST_TREE = 64  # types within each other; compilers refuse far fewer
 
 # Ranges of columns that are no indexes, by the table that has them.
@@ -52,7 +53,13 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "args": {"kind": (min(Passed), max(Passed)), "arg": (0, MOST_PARAMETERS)},
     "lock_ops": {"effect": (1, 6)},
     "zero_tests": {"is_zero": (0, 1), "size": (1, MOST), "first": (0, MOST_ORDER), "last": (0, MOST_ORDER)},
-    "blocks": {"order": (0, MOST_ORDER), "mirror": (0, MOST_ORDER), "head": (0, 1)},
+    "blocks": {
+        "order": (0, MOST_ORDER),
+        "mirror": (0, MOST_ORDER),
+        "head": (0, 1),
+        "stages": (0, MOST_STAGES),
+        "stage": (0, MOST_STAGES),
+    },
     "loops": {"loop_depth": (0, MOST_EVENT), "rarity": (0, MOST_EVENT), "operations": (0, MOST)},
 }
 # Columns that are indexes: into which table, and whether -1 (none, unknown) is one.

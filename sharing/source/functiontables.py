@@ -256,8 +256,7 @@ def _functions(
     """Who may enter a function from outside: of private methods nobody does where a call from within is seen."""
     table = np.zeros(len(facts), FUNCTION_DTYPE)
     table["address"], table["size"] = address, length
-    table["name"] = np.arange(len(facts))
-    table["section"] = -1
+    table["name"], table["section"] = np.arange(len(facts)), -1
     flags = []
     for f, a in zip(facts, address.tolist(), strict=True):
         value = FunctionFlag(0)
@@ -336,8 +335,9 @@ def _zero_ranges(tests: FactRows, blocks: BlockStarts, lookup: _Lookup) -> Table
 def _blocks(facts: list[Any]) -> Table:
     rows = FactRows(BLOCK_COLUMNS, [f.blocks for f in facts])
     table = np.zeros(len(rows), BLOCK_DTYPE)
-    table["function"], table["order"], table["mirror"] = rows.function, rows["order"], rows["mirror"]
-    table["head"] = rows["head"]
+    table["function"] = rows.function
+    for name in BLOCK_COLUMNS:
+        table[name] = rows[name]
     return np.sort(table, order=("function", "order"))
 
 

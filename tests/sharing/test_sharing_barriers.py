@@ -53,8 +53,6 @@ IN_TURNS = {"BEFORE": "", "FIRST": WAIT, "SECOND": WAIT}
 def test_one_thread_works_while_the_others_wait(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str], before: str
 ) -> None:
-    if before and kind[1] == "source":
-        pytest.skip("of source, barriers of a loop that are passed in front of it as well part nothing")
     assert not met(tmp_path, compiled, kind, PROGRAM + BY_NUMBER + STARTS, {**IN_TURNS, "BEFORE": before})
 
 
@@ -71,8 +69,6 @@ TOGETHER = {
 def test_threads_that_work_at_one_stage_meet(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str], changed: dict[str, str]
 ) -> None:
-    if kind[1] == "source" and "round % 2" in changed["FIRST"]:
-        pytest.skip("of source, stages are not counted")
     assert met(tmp_path, compiled, kind, PROGRAM + BY_NUMBER + STARTS, {**IN_TURNS, **changed})
 
 

@@ -39,19 +39,22 @@ void Body::run() {
   loopWork(Blocks, Out.Loops);
 }
 
-/// The other order of those blocks in which something happens, and where loops
-/// begin.
+/// The other order of those blocks in which something happens, where loops
+/// begin, and stages.
 void Body::placeBlocks() {
   if (Blocks.inOrder().size() > MostOrder)
     return; // several have one number
   llvm::BitVector Busy(Graph.getNumBlockIDs());
   for (const Event &E : Events)
     Busy.set(E.Block);
+  Turns.count(Graph);
   for (const CFGBlock *B : Blocks.inOrder()) {
     const BlockShape &S = Blocks[B->getBlockID()];
     bool Begins = S.IsOutermostHead || EndLoops.contains(B->getBlockID());
-    if (Begins || (Busy[B->getBlockID()] && S.Mirror != S.Order))
-      append(Out.Blocks, {S.Order, S.Mirror, Begins});
+    unsigned Staged = Turns.number(B->getBlockID());
+    if (Begins || (Busy[B->getBlockID()] && (S.Mirror != S.Order || Staged)))
+      append(Out.Blocks, {S.Order, S.Mirror, Begins, Staged,
+                          Staged ? Turns.at(B->getBlockID()) : 0});
   }
 }
 

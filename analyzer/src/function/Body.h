@@ -16,6 +16,7 @@
 #include "Lockset.h"
 #include "Scan.h"
 #include "Shape.h"
+#include "Stages.h"
 #include "UnitBuilder.h"
 
 #include "clang/Analysis/CFG.h"
@@ -94,6 +95,7 @@ private:
   llvm::DenseMap<const clang::Expr *, Attempt> Attempts;
   llvm::SmallVector<const clang::FunctionDecl *, 2> Started;
   Spot Here;
+  Stages Turns; ///< of all threads, between places where they wait
   /// Blocks with the loop over the objects that a container destroys.
   llvm::SmallSet<unsigned, 2> EndLoops;
   bool Atomic = false;   ///< below an OpenMP atomic directive

@@ -159,8 +159,11 @@ void Body::call(const CallExpr &C) {
   }
   freed(C, *F);
   Actual A = actual(C);
-  if (F->getIdentifier() && Unit.knowledge().isBarrier(qualifiedName(*F)))
+  if (F->getIdentifier() && Unit.knowledge().isBarrier(qualifiedName(*F))) {
+    if (waitsForAll(qualifiedName(*F)))
+      Turns.waits(Here.Block);
     return plainCall(Unit.symbol(*F), A, Where);
+  }
   const Callee &Info = Known.of(*F);
   if (Info.IsPrimitive || Info.IsLibrary)
     if (waitsForATime(*F, C))

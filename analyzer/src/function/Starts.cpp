@@ -447,8 +447,10 @@ static bool isBarrier(const OMPExecutableDirective &D) {
 
 void Body::regions(const OMPExecutableDirective &D) {
   const FunctionDecl *Around = Seen.Around ? Seen.Around : Function;
-  if (Around && isBarrier(D))
+  if (Around && isBarrier(D)) {
     callRow(Unit.symbol("omp barrier", *Around), D.getBeginLoc());
+    Turns.waits(Here.Block);
+  }
   if (!regionBody(D))
     return;
   auto Region = llvm::find(Seen.Regions, &D) - Seen.Regions.begin();
