@@ -1,9 +1,10 @@
-"""Barriers of a program's own: a mutex, a number of threads that have come, and a condition that all wait for.
+"""Barriers of a program's own: a number of threads that have come, and a condition or a word that all wait for.
 
 Owns which code is one, and the calls at which threads wait for all others there.  One thread comes last: it finds the
 number complete, changes what the others ask for and wakes them, on one arm of a branch; they wait on the other.  A
 queue wakes and waits for different reasons, and a pool's end wakes whom others let wait: neither does both on two arms
-behind one count.  What the loop around the wait asks for must be set by that last thread alone.
+behind one count.  What the loop around the wait asks for must be set by that last thread alone.  Where threads spin
+(``spinbarriers``) who comes last must set back the count as well: else it may be who comes first, and prepares.
 """
 
 from __future__ import annotations
@@ -20,14 +21,13 @@ from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
 from sharing.model.arrays import among
-from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
+from sharing.model.image import ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.vocabulary import LockKind
 from sharing.static.callees import calls_of
 from sharing.static.executions import in_loop
+from sharing.static.spinbarriers import CHANGES, OFFSETS, accessed, spins
 
-_CHANGES = (AccessKind.STORE, AccessKind.RMW)
 _WAITING = tuple(f".{operation}" for operation in WAITS)  # as source shows it
-_OFFSETS = 1 << 32  # between the words of two arguments of a function, which are below zero
 MAX_BARRIERS = 16  # in the code of one function; of more, which are compared with each other, nothing is said
 MAX_WORDS = 4  # that a barrier changes: a number, a generation, a sense, how many go on
 
@@ -69,17 +69,30 @@ class _Code(msgspec.Struct, frozen=True):
 
 
 class _Calls(msgspec.Struct, frozen=True):
-    """What functions do, by their callees: wait for a condition, wake who waits, take a lock, give it back."""
+    """What functions do, by their callees: wait for a condition, wake who waits, take a lock, give it back.
+
+    ``spin``: they ask for a word and change it instead, and count atomically under no lock.
+    """
 
     waits: Table
     wakes: Table
     takes: Table
     gives: Table
+    spin: bool = False
 
     def of(self, function: int) -> _Calls:
         """Those of one function."""
-        tables = (self.waits, self.wakes, self.takes, self.gives)
-        return _Calls(*(rows[rows["function"] == function] for rows in tables))
+        waits, wakes, takes, gives = (
+            rows[rows["function"] == function] for rows in (self.waits, self.wakes, self.takes, self.gives)
+        )
+        return _Calls(waits, wakes, takes, gives, self.spin)
+
+
+class _Seldom(msgspec.Struct, frozen=True):
+    """Functions that run at most once, a mask, and rows of those that wait and wake, as barriers do."""
+
+    once: Bools
+    barriers: npt.NDArray[np.int64]
 
 
 def own_barriers(
@@ -88,21 +101,26 @@ def own_barriers(
     """Those of an image that calls ``callees``, by these names; ``once``: functions that run at most once.
 
     1. functions that wait for a condition and wake others; 2. where they do so on two arms, behind a count; 3. calls of
-    such functions, or where the code stands in one that does other things as well, the locks that it begins with.
+    such functions, or where the code stands in one that does other things as well, the locks that it begins with, of
+    spinning threads the counts.
     """
-    calls = _calls(image, knowledge, callees, names)
-    if calls is None:
-        return
+    for calls in (_calls(image, knowledge, callees, names), _spins(image)):
+        if calls is not None:
+            yield from _of_kind(image, calls, once)
+
+
+def _of_kind(image: Image, calls: _Calls, once: Bools) -> Iterator[OwnBarrier]:
     named: dict[Place, list[Table]] = defaultdict(list)
     both = sorted(set(calls.waits["function"].tolist()) & set(calls.wakes["function"].tolist()) - {-1})
-    seldom = once | (image.functions["flags"] & FunctionFlag.INIT != 0)
-    seldom[both] = True
-    tables = _Tables.of(image, both)
+    seldom = _Seldom(once | (image.functions["flags"] & FunctionFlag.INIT != 0), np.array(both, np.int64))
+    words = _words(image, both)
     for function in both:
-        every = tables.words(function)
+        every = words.keep(words.rows["function"] == function)
         found = list(_in_function(image, calls.of(function), every, seldom))
         if len(found) == 1 and _is_no_more(image, function, every):
             for place, rows in _made(image, function, found[0]):
+                if place is not None and _set_behind(image, function, place, found[0], seldom):
+                    continue
                 if place is not None:
                     named[place].append(rows)
                 else:
@@ -138,41 +156,27 @@ def _calls(image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], 
     return _Calls(of(waits), of(wakes), of(locks["lock"]), of(locks["unlock"]))
 
 
-class _Tables(msgspec.Struct, frozen=True):
-    """Accesses of some functions: in static storage, behind their arguments, and behind other pointers."""
-
-    sites: Table
-    params: Table
-    behind: Table
-
-    @classmethod
-    def of(cls, image: Image, functions: list[int]) -> _Tables:
-        """Those of the image, whose tables are looked through once for all of the functions."""
-        kinds, wanted = (AccessKind.LOAD, *_CHANGES), np.array(functions)
-        own = (rows[among(rows["function"], wanted)] for rows in (image.sites, image.params, image.behind.sites))
-        return cls(*(rows[among(rows["kind"], kinds)] for rows in own))
-
-    def words(self, function: int) -> _Words:
-        """The words that a function accesses."""
-        tables = (self.sites, self.params, self.behind)
-        sites, params, behind = (rows[rows["function"] == function] for rows in tables)
-        fields = ["ip", "function", "order", "kind", "loop_depth"]
-        rows = np.concatenate([table[fields] for table in (sites, params, behind)])
-        argument = -1 - params["offset"] % _OFFSETS - params["arg"].astype(np.int64) * _OFFSETS
-        word = np.concatenate([sites["target"].astype(np.int64), argument, behind["target"].astype(np.int64)])
-        return _Words(rows, word, among(rows["kind"], _CHANGES), np.arange(len(rows)) < len(sites))
+def _spins(image: Image) -> _Calls | None:
+    found = spins(image)
+    return None if found is None else _Calls(*found, found.counts[:0], spin=True)
 
 
-def _in_function(image: Image, calls: _Calls, every: _Words, seldom: Bools) -> Iterator[_Code]:
+def _words(image: Image, functions: list[int]) -> _Words:
+    """The words that functions access."""
+    rows, word, static = accessed(image, functions)
+    return _Words(rows, word, among(rows["kind"], CHANGES), static)
+
+
+def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) -> Iterator[_Code]:
     """The barriers in the code of one function, of which each begins with a lock, where these are seen.
 
-    ``seldom``: functions that run once, or have such code: what else changes a word is no barrier.
+    ``seldom``: what else changes a word is no barrier.
     """
     locks, waits, wakes = calls.takes, calls.waits, calls.wakes
     if not 0 < len(waits) <= MAX_BARRIERS or len(wakes) > MAX_BARRIERS or len(locks) > MAX_BARRIERS:
         return
     if not len(locks):
-        if (asked := _asked(image, waits, wakes, every, seldom)) is not None:
+        if (asked := _asked(image, calls, every, seldom)) is not None:
             yield _Code(locks, every, asked)
         return
     at = points(image, locks)
@@ -188,18 +192,23 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: Bools) -> I
             chosen: Bools = places.behind(first)[:, 0] & ~np.logical_or.reduce(outside)
             return chosen
 
-        own = waits[inside(waits)], wakes[inside(wakes)]
-        words = every.keep(inside(every.rows))
-        if all(map(len, own)) and (asked := _asked(image, *own, words, seldom)) is not None:
+        chosen = inside(waits)
+        if calls.spin:  # not what is looked at in front of the next one
+            chosen &= waits["loop_depth"] > locks["loop_depth"][number]
+        own = msgspec.structs.replace(calls, waits=waits[chosen], wakes=wakes[inside(wakes)])
+        counted = every.rows["ip"] == locks["ip"][number] if calls.spin else np.zeros(len(every.rows), bool)
+        words = every.keep(inside(every.rows) | counted)
+        if len(own.waits) and len(own.wakes) and (asked := _asked(image, own, words, seldom)) is not None:
             yield _Code(locks[number : number + 1], words, asked)
 
 
-def _asked(image: Image, waits: Table, wakes: Table, words: _Words, seldom: Bools) -> int | None:
+def _asked(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int | None:
     """The word that those who wait ask for, and who comes last sets, where this is a barrier; else None.
 
     A word is counted on the way to both.  Where the loop is another function's nobody sees what is asked: it must be
     set on the arm that wakes alone.
     """
+    waits, wakes = calls.waits, calls.wakes
     waiting, waking = points(image, waits), points(image, wakes)
     if in_loop(wakes["loop_depth"] - min(waits["loop_depth"].min(), wakes["loop_depth"].min())).any():
         return None
@@ -213,6 +222,8 @@ def _asked(image: Image, waits: Table, wakes: Table, words: _Words, seldom: Bool
         here = among(words.rows["order"], rows["order"])  # what a call is beside may be moved behind it
         changed.append(set(words.word[(way | here) & words.changes].tolist()))
     counted = (reads | set(words.word[before[0] & before[1] & words.changes].tolist())) & changed[0]
+    if calls.spin:
+        counted &= set(words.word[(before[1] | here) & ~before[0] & words.changes].tolist())
     looped = words.rows["loop_depth"] > wakes["loop_depth"].max()
     asked = set(words.word[looped & ~words.changes].tolist())
     told = sorted(asked & changed[1]) if asked else sorted(changed[1] - changed[0])
@@ -221,12 +232,27 @@ def _asked(image: Image, waits: Table, wakes: Table, words: _Words, seldom: Bool
     return int(told[0])
 
 
-def _set_elsewhere(image: Image, words: _Words, asked: set[int], seldom: Bools) -> bool:
+def _set_elsewhere(image: Image, words: _Words, asked: set[int], seldom: _Seldom) -> bool:
     """Whether code that is no barrier, and may run again, changes a static word that those who wait ask for."""
     static = np.array(sorted(asked.intersection(words.word[words.static].tolist())), np.uint64)
-    sites = image.sites[among(image.sites["target"], static) & among(image.sites["kind"], _CHANGES)]
+    sites = image.sites[among(image.sites["target"], static) & among(image.sites["kind"], CHANGES)]
+    return _again(sites, seldom)
+
+
+def _again(sites: Table, seldom: _Seldom) -> bool:
+    """Whether a thread may come to one of these that is no barrier more than once."""
     sites = sites[(sites["function"] >= 0) & (sites["rarity"] < shared.SELDOM)]
-    return bool(len(sites) and not seldom[sites["function"]].all())
+    once = seldom.once[sites["function"]] & ~in_loop(sites["loop_depth"])
+    return bool((~once & ~among(sites["function"], seldom.barriers)).any())
+
+
+def _set_behind(image: Image, function: int, place: Place, code: _Code, seldom: _Seldom) -> bool:
+    """As ``_set_elsewhere``, of the word that is asked for in an object that the barrier is handed."""
+    if place[0] != function or code.asked >= 0:
+        return False
+    word = np.uint64(place[1] + (-1 - code.asked) % OFFSETS)
+    sites = image.sites[(image.sites["target"] == word) & among(image.sites["kind"], CHANGES)]
+    return _again(sites[sites["flags"] & SiteFlag.VIA_CALL == 0], seldom)
 
 
 def _is_no_more(image: Image, function: int, every: _Words) -> bool:
@@ -245,7 +271,7 @@ def _made(image: Image, function: int, code: _Code) -> Iterator[tuple[Place | No
         yield (-1, code.asked), calls
         return
     by_place: dict[Place | None, list[int]] = defaultdict(list)
-    argument = (-1 - code.asked) // _OFFSETS if code.asked < 0 else -1
+    argument = (-1 - code.asked) // OFFSETS if code.asked < 0 else -1
     for number, ip in enumerate(calls["ip"].tolist()):
         given = image.args[image.args["ip"] == ip]
         given = given[(given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS) & (given["source"] == 0)]
