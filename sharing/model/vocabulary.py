@@ -174,7 +174,8 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ``word``: the object is a word, and who changes it by an instruction arrives.  ``begins_with``: a function and its
     argument that says how many pass before anybody has arrived, as of a semaphore; the object is its argument 0.
     ``counts``: so many pass before anybody has arrived as the object's memory says that is there from the beginning.
-    ``made_by``: functions that make an object, their argument 0, as no other does.
+    ``made_by``: functions that make an object, their argument 0, as no other does.  ``result``: sets what a function
+    of ``result_wait`` waits for.
     """
 
     function: Names
@@ -185,6 +186,7 @@ class BarrierRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     begins_with: tuple[str, int] | None = None
     counts: bool = False
     made_by: tuple[str, ...] = ()
+    result: bool = False
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
 from sharing.static.executions import in_loop
 from sharing.static.ownbarriers import own_barriers
+from sharing.static.promises import results
 from sharing.static.starts import Root
 from sharing.static.waitwrappers import callers_of_waits
 
@@ -75,6 +76,8 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
     elsewhere: dict[int, list[int]] = defaultdict(list)
     for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
         argument = known[call[1]].argument
+        if known[call[1]].result:
+            continue
         if argument < 0:
             by_object[True, call[2]].append(number)
             continue
@@ -112,6 +115,9 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
         MeetingPoint(one.calls, one.calls, unnamed=not one.named)
         for one in own_barriers(image, knowledge, callees, names, once)
     )
+    kept = results(image, knowledge, roots, [at for at, row in known.items() if row.result], by_address)
+    if kept is not None and _by_one(roots, kept[0]):
+        found.append(MeetingPoint(*kept))
     return [outer for one in found for outer in _outside(image, one, roots)]
 
 
@@ -173,13 +179,18 @@ def _is_opened_once(
     known = among(image.calls["callee"], list(callees)).sum() == (args["kind"] == ArgKind.ADDRESS).sum()
     made = args[(args["kind"] == ArgKind.ADDRESS) & (args["value"] == address)]
     numbers = [_given(image, int(one["ip"]), callees[int(one["callee"])], ArgKind.CONSTANT) for one in made]
-    functions = distinct(arrivals["function"]).tolist()
-    alone = [root for root in roots if root.function in functions]
     begins = bool(numbers) and bool(known) and all(one == [0] for one in numbers)
     if any(row.counts for row in rows):
         made_so = _changes(image, _writes(image), address)[1]
         begins = _is_zero(image, address) and not len(made_so)
-    return begins and len(functions) == len(alone) == 1 and not alone[0].many
+    return begins and _by_one(roots, arrivals)
+
+
+def _by_one(roots: Sequence[Root], arrivals: Table) -> bool:
+    """Whether one thread makes all of these, which arrives once."""
+    functions = distinct(arrivals["function"]).tolist()
+    alone = [root for root in roots if root.function in functions]
+    return len(functions) == len(alone) == 1 and not alone[0].many
 
 
 def _given(image: Image, ip: int, argument: int, kind: ArgKind) -> list[int]:
@@ -215,10 +226,8 @@ def _is_gate(image: Image, roots: Sequence[Root], address: int, changes: tuple[T
     """
     arrivals, made = changes
     zero = _is_zero(image, address) and not np.any(made["flags"] & SiteFlag.CLEARS == 0)
-    functions = distinct(arrivals["function"]).tolist()
-    alone = [root for root in roots if root.function in functions]
     asks_for_zero = all(_given(image, ip, _OLD_VALUE, ArgKind.CONSTANT) in ([0], []) for ip in calls["ip"].tolist())
-    return zero and asks_for_zero and len(functions) == len(alone) == 1 and not alone[0].many
+    return zero and asks_for_zero and _by_one(roots, arrivals)
 
 
 def _is_zero(image: Image, address: int) -> bool:
