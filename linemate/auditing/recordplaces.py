@@ -6,6 +6,8 @@ Owns the join of both, and which records are a library's own.  What is done with
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from elfscan.code.query import read_handed, read_origins
@@ -14,10 +16,12 @@ from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, Table
 from sharing.model.linkage import is_cxx
-from sharing.model.locals import Locals
-from sharing.sampled.reached import Reached, reached
-from sharing.static.recordobjects import Place, Places
+from sharing.model.locals import Locals, Static
+from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.sampled.reached import OF_LIBRARIES, Element, Reached, elements, reached
+from sharing.static.recordobjects import ChosenElement, Place, Places
 
+_ATOMIC = ("std::atomic<", "std::__atomic_base<", "__atomic_base<")
 _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/")  # what compilers and packages bring
 
 
@@ -59,7 +63,13 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         if one.exact and (place := _place(one, locals_)) is not None
     }
     spoken = locals_.language
-    return Places(found, handed=calls, plain=_is_c(spoken) and not is_cxx(spoken), language=spoken)
+    chosen = {
+        int(ips[asked]): element
+        for asked, one in elements(rows, locals_, image.arch.line_size).items()
+        if (element := _chosen(one, locals_)) is not None
+    }
+    plain = _is_c(spoken) and not is_cxx(spoken)
+    return Places(found, handed=calls, plain=plain, language=spoken, chosen=chosen)
 
 
 def _is_c(language: str) -> bool:
@@ -74,6 +84,41 @@ def _place(one: Reached, locals_: Locals) -> Place | None:
         return None
     record = locals_.types[core]
     source = locals_.files[record.file] if 0 <= record.file < len(locals_.files) else ""
-    if source.startswith(_SYSTEM) or record.name.startswith(("std::", "__gnu_cxx::")):
+    if source.startswith(_SYSTEM) or record.name.startswith(OF_LIBRARIES):
         return None
     return Place(record.name, one.offset, one.exact)
+
+
+def _chosen(one: Element, locals_: Locals) -> ChosenElement | None:
+    """None where the array has no name of the program's own, or nothing says how large an element is."""
+    types = locals_.types
+    holder = types[types.strip(one.holder)[0]]
+    leaf = types.leaf(one.holder, one.word)
+    if holder.kind in RECORD_KINDS and not holder.name.startswith(OF_LIBRARIES):
+        holding, path = holder.name, leaf.path if leaf is not None else ""
+    else:  # a static pointer, or a container
+        holding, path = "", one.variable.name if isinstance(one.variable, Static) else ""
+    record, atomic, count = "", False, 0
+    core, qualifiers, _ = types.strip(one.type)
+    if core >= 0:
+        atomic = TypeKind.ATOMIC in qualifiers or types[core].name.startswith(_ATOMIC)
+        if types[core].kind in RECORD_KINDS and not types[core].name.startswith(OF_LIBRARIES):
+            record = types[core].name
+    elif leaf is not None:
+        atomic = leaf.is_atomic or any(name.startswith(_ATOMIC) for name in leaf.via)
+        count = leaf.count
+    parts = path.partition("[]")[0].split(".")
+    name = ".".join(itertools.takewhile(lambda part: not part.startswith(("__", "_M_")), parts))
+    if not name or one.size <= 0 or (core < 0 and not count):
+        return None
+    return ChosenElement(
+        holder=holding,
+        word=name,
+        record=record,
+        size=one.size,
+        count=count,
+        offset=one.offset % one.size,
+        atomic=atomic,
+        walks=one.walks,
+        by=frozenset(types[types.strip(kind)[0]].name for kind in one.by) - {"", holding},
+    )

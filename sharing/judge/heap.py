@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -27,18 +27,23 @@ from sharing.rules.line.base import Context, Draft, LineRule
 from sharing.rules.line.thread_slots import RULE as THREAD_SLOTS
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
+from sharing.static.chosenelements import chosen_elements
 from sharing.static.correlate import Accesses
 from sharing.static.flow import ByEntry
 from sharing.static.handedobjects import Told, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.lockedelements import locked_elements
-from sharing.static.ownrecords import own_records
+from sharing.static.ownrecords import handed_one_each, own_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 from sharing.static.tracedobjects import ReadMoves, traced_image
 
 MOST_UNTYPED = Severity.MEDIUM  # where nothing says of what type an object is, who else has the pointer is not known
 MOST_OF_PLAIN = Severity.LOW  # nor whether such an object is at one time with two threads
+
+MOST_OF_CHOICE = Severity.MEDIUM  # whose object the array is in nothing tells but what is in that
+
+_OF_CHOICE = "how many elements there are nothing says: threads share a line where they choose neighbours"
 
 Rows = npt.NDArray[np.bool_]
 Choice = Callable[[Image, Accesses, Knowledge], Rows]
@@ -203,15 +208,52 @@ def of_locked_elements(profiled: Profiled, lines: tuple[int, int], reading: Read
     return OnHeap(drafts, joined, context)
 
 
+def handed_by(profiled: Profiled, reading: Reading, told: Told) -> dict[str, int]:
+    """The records of which threads of one kind are handed one each, as of ``ownrecords``: asked once."""
+    passes = profiled.passes
+    return handed_one_each(passes.image, passes.calls, told, reading.reached) if reading.reached is not None else {}
+
+
+def of_chosen_elements(
+    profiled: Profiled, lines: tuple[int, int], reading: Reading, handed: Mapping[str, int], known: Sequence[OnHeap]
+) -> OnHeap | None:
+    """Elements of arrays behind pointers that code chooses, of which threads have the same array; what is said of
+    elements of ``known`` objects is said."""
+    passes = profiled.passes
+    if reading.reached is None:
+        return None
+    image = chosen_elements(passes.image, passes.calls, reading.reached, handed, reading.records, passes.knowledge)
+    joined = _passes_on(profiled, image) if image is not None else None
+    if joined is None:
+        return None
+    context = dataclasses.replace(joined.context(*lines), chosen=True)
+    drafts = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, [THREAD_SLOTS], limits=True)
+    mine = OnHeap([_of_choice(draft) for draft in drafts if _is_of_elements(draft)], joined, context)
+    for heap in known:
+        mine = msgspec.structs.replace(mine, drafts=_without_elements_of(heap, mine))
+    return mine
+
+
+def _of_choice(draft: Draft) -> Draft:
+    """The draft, low at most where nothing says that the element is the thread's own, or that several kinds of threads
+    change elements which are made for several."""
+    writers = draft.actors[0].writers
+    own = any(access.own for access in writers)
+    made = any(access.atomic for access in writers) and not _is_of_one_kind(draft)
+    most = MOST_OF_CHOICE if own or made else MOST_OF_PLAIN
+    severity = min(draft.severity, most, key=lambda one: one.rank)
+    return dataclasses.replace(draft, severity=severity, evidence=(*draft.evidence, _OF_CHOICE))
+
+
 def of_own_records(
-    profiled: Profiled, lines: tuple[int, int], reading: Reading, told: Told, known: OnHeap | None
+    profiled: Profiled, lines: tuple[int, int], reading: Reading, handed: Mapping[str, int], known: OnHeap | None
 ) -> OnHeap | None:
     """Neighbouring records of threads of one kind, each of which is handed one and keeps something there; of arrays
     that are ``known`` all is said."""
     passes = profiled.passes
     if reading.reached is None:
         return None
-    image = own_records(passes.image, passes.calls, told, reading.reached, reading.records)
+    image = own_records(passes.image, passes.calls, handed, reading.reached, reading.records)
     joined = _passes_on(profiled, image) if image is not None else None
     if joined is None:
         return None

@@ -20,6 +20,8 @@ from sharing.judge.findings import Wanted, finding_of
 from sharing.judge.heap import (
     OnHeap,
     Reading,
+    handed_by,
+    of_chosen_elements,
     of_locked_elements,
     of_own_records,
     of_records,
@@ -238,8 +240,11 @@ def _on_heap(
     known = on_heap(profiled, rules, lines, reading, told)
     more = of_records(profiled, rules, lines, reading, told, known)
     locked = of_locked_elements(profiled, lines, reading)
-    own = of_own_records(profiled, lines, reading, told, known)
-    for heap in (without_said(known, more), more, locked, own):
+    handed = handed_by(profiled, reading, told)
+    own = of_own_records(profiled, lines, reading, handed, known)
+    said = [heap for heap in (known, more, own) if heap is not None]
+    chosen = of_chosen_elements(profiled, lines, reading, handed, said)
+    for heap in (without_said(known, more), more, locked, own, chosen):
         if heap is not None:
             merged = merge(heap.drafts, telling=not options.every_pair)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]

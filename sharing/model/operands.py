@@ -109,7 +109,16 @@ class WordSet(IntEnum):
     # Of a function's moves alone, where RETURNED has the call at ``ip``:
     GIVEN = 5  # no word: ``displacement`` is from the argument of number ``held``
     FRAME = 6  # no word: ``displacement`` is from the stack pointer at entry
+    NUMBER = 8  # no word: a number that chooses the element, before ``ip``; of what is accessed alone
     BEGINS = 7  # the row in front of those of one value: ``indexed`` is Moved
+
+
+class Chosen(IntEnum):
+    """How an unknown number of elements comes about, where one is added."""
+
+    NOT = 0
+    SOMEHOW = 1  # by a number that the function computes, loads or is given
+    WALKS = 2  # a loop goes from element to element
 
 
 class Moved(IntEnum):
@@ -129,7 +138,7 @@ ORIGIN_DTYPE = np.dtype(
         ("asked", "<i4"),  # row of the instruction that was asked for
         ("parent", "<i4"),  # an earlier row, -1 none
         ("base", "i1"),  # register, -1 none
-        ("indexed", "u1"),  # plus an unknown number of elements
+        ("indexed", "u1"),  # plus an unknown number of elements: Chosen
         ("kept", "u1"),  # WordSet, of a word in the frame
         ("held", "u1"),  # of a word: the access that was asked for has not changed it since it was loaded
         ("reserved", "<u4"),

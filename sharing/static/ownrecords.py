@@ -27,21 +27,21 @@ from sharing.static.handedobjects import Told, with_lives
 from sharing.static.handovers import NO_STRIDE
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.recordobjects import Reached, behind_arguments, behind_holders, passed_on
-from sharing.static.startobjects import function_of, is_argument, is_frame
+from sharing.static.startobjects import function_of, holder_of, is_argument, is_frame
 
 _NEIGHBOURS = 2  # elements of the array that stands for all
 _WRITES = (AccessKind.STORE, AccessKind.RMW)
 
 
-def own_records(image: Image, calls: CallGraph, told: Told, reached: Reached, read: ReadRecords) -> Image | None:
+def own_records(
+    image: Image, calls: CallGraph, handed: Mapping[str, int], reached: Reached, read: ReadRecords
+) -> Image | None:
     """The image with each such record behind the sections, of its accesses those to these alone; None where there are
-    none."""
-    sites, at = reached.uncut
-    reached = msgspec.structs.replace(reached, sites=sites, places=msgspec.structs.replace(reached.places, at=at))
+    none.  ``handed``: what threads are."""
     in_arrays = _static_elements(image)
-    masks = _handed(image, calls, told, reached)
+    masks = changed_plainly(calls, handed, reached)
+    reached = _with_all(reached)
     masks = {name: mask for name, mask in masks.items() if name in in_arrays or name not in reached.static}
-    masks = {name: mask for name, mask in masks.items() if _is_changed(reached, calls, name, mask)}
     named = read(sorted(masks)) if masks else NamedTypes(TypeTable(), ())
     line = image.arch.line_size
     rows = {name: row for name in masks if (row := row_named(named.types, name)) >= 0}
@@ -53,15 +53,21 @@ def own_records(image: Image, calls: CallGraph, told: Told, reached: Reached, re
     return _laid_out(image, calls, reached, named, kept, masks) if kept else None
 
 
-def _handed(image: Image, calls: CallGraph, told: Told, reached: Reached) -> dict[str, int]:
+def handed_one_each(image: Image, calls: CallGraph, told: Told, reached: Reached) -> dict[str, int]:
     """The records that threads are handed of which several of one kind run at once, and the roots of these."""
+    reached = _with_all(reached)
     several = [
         (1 << at, root.function)
         for at, root in enumerate(calls.roots)
         if root.function >= 0 and root.name != "main" and calls.concurrent(1 << at, 1 << at)
     ]
     functions = image.functions["address"]
-    one = {(handed.entry, handed.parameter) for handed in told.handed if handed.data is not None}
+    again = set(image.calls["ip"][image.calls["loop_depth"] > 0].tolist())  # what these make are several
+    one = {
+        (handed.entry, handed.parameter)
+        for handed in told.handed
+        if handed.data is not None and holder_of(handed.data) not in again
+    }
     found: dict[str, int] = {}
     for bit, entry in several:
         lives = with_lives(image, {entry})
@@ -73,6 +79,18 @@ def _handed(image: Image, calls: CallGraph, told: Told, reached: Reached) -> dic
             if _is_word(holder) and function_of(holder) in lives and not offset and holder not in told.words:
                 found[name] = found.get(name, 0) | bit
     return found
+
+
+def changed_plainly(calls: CallGraph, handed: Mapping[str, int], reached: Reached) -> dict[str, int]:
+    """Those of the records that the threads which are handed one change by plain stores: each its own."""
+    reached = _with_all(reached)
+    return {name: mask for name, mask in handed.items() if _is_changed(reached, calls, name, mask)}
+
+
+def _with_all(reached: Reached) -> Reached:
+    """With what is done to records in static storage as well."""
+    sites, at = reached.uncut
+    return msgspec.structs.replace(reached, sites=sites, places=msgspec.structs.replace(reached.places, at=at))
 
 
 def _static_elements(image: Image) -> set[str]:

@@ -60,6 +60,36 @@ class Place(msgspec.Struct, frozen=True):
     exact: bool
 
 
+class ChosenElement(msgspec.Struct, frozen=True):
+    """What an instruction accesses: the byte ``offset`` of an element of ``size`` bytes of an array; which one nothing
+    tells.
+
+    A pointer leads to the array, the member ``word`` of the record ``holder`` or a static variable where that is "".
+    Of ``count`` elements the array is that member itself.  ``record`` is the element's type, "" where it is none, or
+    such a member's.  ``walks``: a loop goes from element to element.  ``by``: records other than the holder, from
+    objects of which the number is loaded that chooses the element.
+    """
+
+    holder: str
+    word: str
+    record: str
+    size: int
+    count: int
+    offset: int
+    atomic: bool
+    walks: bool
+    by: frozenset[str] = frozenset()
+
+    def name(self, *, plain: bool) -> str:
+        """As reports have it; ``plain`` as of ``Places``."""
+        word = "struct " if plain else ""
+        if self.record:
+            return f"{word}{self.record}"
+        if self.count:
+            return f"{word}{self.holder}.{self.word}"
+        return f"*{self.holder}.{self.word}" if self.holder else f"*{self.word}"
+
+
 class Places(msgspec.Struct, frozen=True):
     """By address of the instruction; ``plain``: the code is C, where records are called ``struct``."""
 
@@ -67,6 +97,7 @@ class Places(msgspec.Struct, frozen=True):
     plain: bool = False
     language: str = ""  # of all units of the debug information, "" where they differ
     handed: Mapping[tuple[int, int], Place] = {}  # by (call, argument): what that leads to
+    chosen: Mapping[int, ChosenElement] = {}  # as ``at``
 
 
 _Key = TypeVar("_Key")
@@ -89,6 +120,7 @@ class Reached(msgspec.Struct, frozen=True):
     static: frozenset[str]
     indirect: frozenset[int]
     locks: Table  # see handed_locks: those of which ``places`` says what is handed
+    asked: Table  # all accesses behind pointers that were asked for
     uncut: tuple[Table, Mapping[int, Place]]  # accesses and what they reach, of records in static storage as well
 
     def tells(self, name: str, function: int) -> bool:
@@ -110,7 +142,7 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     called = {*roots, *functions_called(image).tolist()}
     indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
     uncut = sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places.at
-    found = Reached(sites, places, frozenset(_static_records(image)), indirect, locks, uncut)
+    found = Reached(sites, places, frozenset(_static_records(image)), indirect, locks, sites, uncut)
     function = dict(zip(sites["ip"].tolist(), sites["function"].tolist(), strict=True))
     at = {ip: place for ip, place in places.at.items() if found.tells(place.name, function[ip])}
     kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]

@@ -22,7 +22,7 @@ from pmu import read_samples
 from sharing.knowledge import default_knowledge
 from sharing.model.attribution import Attribution
 from sharing.model.image import Image
-from sharing.model.operands import Role
+from sharing.model.operands import Chosen, Role, WordSet
 from sharing.sampled.attribution.attribute import attribute
 from tests.alone import alone
 
@@ -43,6 +43,13 @@ class Snippet:
         """(parent, base, displacement, indexed) of each row, for what was asked."""
         rows = self.origins_at(self.points["ip"])
         return [(int(r["parent"]), int(r["base"]), int(r["displacement"]), bool(r["indexed"])) for r in rows]
+
+    def chosen(self) -> tuple[Chosen, list[int]]:
+        """How the element is chosen that was asked for, and the places of the words that its number is loaded from."""
+        rows = self.origins_at(self.points["ip"])
+        numbers = np.flatnonzero(rows["kept"] == WordSet.NUMBER).tolist()
+        words = [int(r["displacement"]) for r in rows if int(r["parent"]) in numbers]
+        return Chosen(max(r["indexed"] for r in rows if r["kept"] != WordSet.NUMBER)), words
 
     def point(self, label: str) -> Any:
         return self.points[self.asked.index(label)]

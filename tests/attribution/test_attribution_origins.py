@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from sharing.model.operands import Chosen
 from tests.attribution.conftest import Snippet
 
 Assemble = Callable[..., Snippet]
@@ -69,3 +70,31 @@ def test_other_architectures_have_their_pairs(assemble: Assemble) -> None:
     assert assemble(text, "here", architecture="aarch64").origins() == [(-1, 3, 8, EXACT), (0, 0, 24, EXACT)]
     text = "ld a5, 16(a0)\nhere: sd zero, 8(a5)\nret"
     assert assemble(text, "here", architecture="riscv64").origins() == [(-1, 15, 8, EXACT), (0, 10, 16, EXACT)]
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("xor %eax,%eax\nhere: incq (%rdi,%rax,8)\ninc %rax\ncmp %rsi,%rax\njne here\nret", Chosen.WALKS),
+        (
+            "again: lea (%rax,%rdx,4),%rcx\nhere: incq (%rdi,%rcx,8)\ninc %rax\ncmp %rsi,%rax\njne again\nret",
+            Chosen.WALKS,
+        ),
+        ("here: incq (%rdi,%rax,8)\nadd %rdx,%rax\ncmp %rsi,%rax\njne here\nret", Chosen.WALKS),
+        ("again: mov %rax,%rcx\nand $7,%ecx\nhere: incq (%rdi,%rcx,8)\ninc %rax\njne again\nret", Chosen.SOMEHOW),
+        ("imul $1664525,%eax,%eax\nadd $1013904223,%eax\nhere: incq (%rdi,%rax,8)\nret", Chosen.SOMEHOW),
+        ("here: incq 8(%rdi)\nret", Chosen.NOT),
+    ],
+    ids=["counter", "row and counter", "in turns", "ring", "generator", "one place"],
+)
+def test_a_loop_that_goes_from_element_to_element_is_told_from_a_choice(
+    assemble: Assemble, text: str, chosen: Chosen
+) -> None:
+    assert assemble(text, "here").chosen() == (chosen, [])
+
+
+def test_the_word_is_known_that_the_number_of_an_element_is_loaded_from(assemble: Assemble) -> None:
+    text = "movslq 12(%rsi),%rax\nadd $1,%rax\nshl $2,%rax\nhere: incq (%rdi,%rax,8)\nret"
+    assert assemble(text, "here").chosen() == (Chosen.SOMEHOW, [12])
+    masked = "mov 12(%rsi),%eax\nand $7,%eax\nhere: incq (%rdi,%rax,8)\nret"
+    assert assemble(masked, "here").chosen() == (Chosen.SOMEHOW, [])

@@ -16,6 +16,15 @@ constexpr unsigned MaxLevels = 5;    ///< an element behind what a closure holds
 constexpr size_t MaxRows = 24;       ///< of one operand
 constexpr unsigned MaxWalked = 1024; ///< instructions, for one register
 constexpr size_t MaxSetters = 4;     ///< of one register, where ways meet
+constexpr unsigned MaxSums = 4;      ///< of which an index is made
+constexpr size_t MaxNumbers = 2;     ///< indexes of one operand
+
+/// What a row says of the elements of one.
+uint8_t chosen(bool Indexed, bool Walks) {
+  return uint8_t(Walks     ? Chosen::Walks
+                 : Indexed ? Chosen::Somehow
+                           : Chosen::None);
+}
 
 /// Whether \p O only moves a register on by a constant.
 bool isStep(const Op &O, int8_t Reg) {
@@ -33,8 +42,19 @@ void OriginFinder::find(uint32_t Row, int32_t Query) {
   if (Named == E.memory().end())
     return;
   Todo.clear();
+  Numbers.clear();
   operand(Row, *Named, {Row, NoReg, 0, false, -1, 0});
   walk(Query);
+  for (size_t At = 0; At < std::min(Numbers.size(), MaxNumbers); ++At) {
+    auto [Before, Reg] = Numbers[At];
+    Todo.clear();
+    number(Before, Reg, int32_t(Out.size()));
+    if (Todo.empty())
+      continue;
+    Out.push_back({B.op(Before).Ip, 0, Query, -1, NoReg,
+                   uint8_t(Chosen::Somehow), WordSet::Number, 0, 0});
+    walk(Query);
+  }
 }
 
 void OriginFinder::findHanded(uint32_t Row, uint32_t Argument, int32_t Query) {
@@ -53,7 +73,8 @@ void OriginFinder::walk(int32_t Query) {
     Item One = Todo[At];
     int8_t Base = B.convention().perfNumber(One.Reg);
     Out.push_back({B.op(One.Row).Ip, One.Offset, Query, One.Parent, Base,
-                   uint8_t(One.Indexed), One.Kept, uint8_t(One.Held), 0});
+                   chosen(One.Indexed, One.Walks), One.Kept, uint8_t(One.Held),
+                   0});
     if (WithEntry && One.Reg == B.convention().StackPointer) {
       Out.back().Offset += Sunk[One.Row];
       Out.back().Kept = WordSet::Frame;
@@ -80,11 +101,18 @@ void OriginFinder::operand(uint32_t Row, const MemOperand &M,
     return;
   }
   Next.Indexed |= M.Index != NoReg;
+  bool Walks = Next.Walks;
+  if (isFollowed(M.Index)) {
+    Next.Walks |= walks(Row, M.Index);
+    if (From.Parent < 0)
+      Numbers.emplace_back(Row, M.Index);
+  }
   Next.Reg = M.Flags & MemPcRelative ? NoReg : M.Base;
   if (isFollowed(Next.Reg) || M.Flags & MemPcRelative)
     later(Next);
   // Of two registers either may be the pointer.
   if (isFollowed(M.Index) && M.Shift == 0 && !(M.Flags & MemPcRelative)) {
+    Next.Walks = Walks || (isFollowed(M.Base) && walks(Row, M.Base));
     Next.Reg = M.Index;
     later(Next);
   }
@@ -108,6 +136,7 @@ void OriginFinder::follow(const Item &From, int32_t Parent, const Setter &Set,
   Item Next = From;
   Next.Row = Set.Row;
   Next.Indexed |= Set.Stepped;
+  Next.Walks |= Set.Stepped;
   Next.Kept = WordSet::Unknown; // the register may have moved on since
   Next.Held = false;
   if (B.control(Set.Row) == Control::Call) {
@@ -137,14 +166,21 @@ void OriginFinder::follow(const Item &From, int32_t Parent, const Setter &Set,
     if (O.Width != 8)
       return;
     Next.Reg = O.Src;
+    if (From.Parent < 0 && isFollowed(O.Src2))
+      Numbers.emplace_back(Set.Row, O.Src2);
+    Next.Walks = From.Walks || Set.Stepped ||
+                 (isFollowed(O.Src2) && walks(Set.Row, O.Src2));
     if (isFollowed(Next.Reg))
       later(Next);
     Next.Reg = O.Src2;
+    Next.Walks = From.Walks || Set.Stepped ||
+                 (isFollowed(O.Src) && walks(Set.Row, O.Src));
     if (O.How == Transfer::Add && O.Shift == 0 && isFollowed(Next.Reg))
       later(Next);
+    Next.Walks = From.Walks || Set.Stepped;
     if (O.How != Transfer::AddLoad)
       return;
-    Out[size_t(Parent)].Indexed = true;
+    Out[size_t(Parent)].Indexed = chosen(true, Next.Walks);
     break;
   case Transfer::Load:
     break;
@@ -158,6 +194,7 @@ void OriginFinder::follow(const Item &From, int32_t Parent, const Setter &Set,
     Next.Row = Store;
     Next.Reg = B.op(Store).Stored;
     Next.Indexed = From.Indexed || Set.Stepped;
+    Next.Walks = From.Walks || Set.Stepped;
     later(Next);
   }
   if (WithEntry && Store == NoRow && O.How == Transfer::Load &&
@@ -166,7 +203,8 @@ void OriginFinder::follow(const Item &From, int32_t Parent, const Setter &Set,
   // Its content is a word of memory.
   if (From.Level == MaxLevels || O.Width != 8 || !O.MemCount)
     return;
-  Out[size_t(Parent)].Indexed |= uint8_t(Set.Stepped);
+  if (Set.Stepped)
+    Out[size_t(Parent)].Indexed = uint8_t(Chosen::Walks);
   WordSet Kept = Store == NoRow || !Alone ? WordSet::Unknown
                  : B.mayRepeat(Store)     ? WordSet::Repeated
                                           : WordSet::Once;
@@ -186,8 +224,8 @@ void OriginFinder::returned(const Item &From, const Op &Call, int32_t Query) {
   uint64_t Callee = targetOf(Call);
   if ((Callee || WithEntry) && bit(From.Reg) == B.convention().Result)
     Out.push_back({WithEntry ? Call.Ip : Callee, From.Offset, Query,
-                   From.Parent, NoReg, uint8_t(From.Indexed), WordSet::Returned,
-                   0, 0});
+                   From.Parent, NoReg, chosen(From.Indexed, From.Walks),
+                   WordSet::Returned, 0, 0});
 }
 
 /// Whether the word that \p Load loads is still the same, and its place still
@@ -241,6 +279,115 @@ uint32_t OriginFinder::storeTo(uint32_t Row, const MemOperand &M) {
     return NoRow;
   uint32_t Found = Here.front().Row;
   return isFollowed(B.op(Found).Stored) && Found != Row ? Found : NoRow;
+}
+
+/// From which words of memory the number in \p Reg is loaded, before \p Row, by
+/// way of sums and products, which stay the same for the same number.
+void OriginFinder::number(uint32_t Row, int8_t Reg, int32_t Parent,
+                          unsigned Level) {
+  bool FromEntry = false;
+  if (Level == MaxSums || !isFollowed(Reg))
+    return;
+  for (const Setter &Set : settersOf(Row, Reg, FromEntry)) {
+    const Op &O = B.op(Set.Row);
+    if (O.Dst != Reg || Set.Stepped)
+      continue;
+    switch (O.How) {
+    case Transfer::Move:
+    case Transfer::Extend:
+    case Transfer::Scale:
+    case Transfer::ShiftUp:
+      number(Set.Row, O.Src, Parent, Level + 1);
+      break;
+    case Transfer::Add:
+    case Transfer::Product:
+      number(Set.Row, O.Src, Parent, Level + 1);
+      number(Set.Row, O.Src2, Parent, Level + 1);
+      break;
+    case Transfer::Lea:
+      number(Set.Row, O.Mem[0].Base, Parent, Level + 1);
+      number(Set.Row, O.Mem[0].Index, Parent, Level + 1);
+      break;
+    case Transfer::Load:
+    case Transfer::ScaleLoad:
+    case Transfer::AddLoad: {
+      uint32_t Store =
+          O.How == Transfer::Load ? storeTo(Set.Row, O.Mem[0]) : NoRow;
+      if (Store != NoRow)
+        number(Store, B.op(Store).Stored, Parent, Level + 1);
+      else
+        operand(Set.Row, O.Mem[0], {Set.Row, NoReg, 0, false, Parent, 1});
+      break;
+    }
+    default:
+      break;
+    }
+  }
+}
+
+/// Whether \p Reg is a number that a loop counts, before \p Row, or is made of
+/// one by sums and products.  What is masked, shifted down or loaded is not: it
+/// goes back, or where it likes.
+bool OriginFinder::walks(uint32_t Row, int8_t Reg, unsigned Level) {
+  bool FromEntry = false;
+  std::vector<Setter> All = settersOf(Row, Reg, FromEntry);
+  if (All.empty())
+    return FromEntry && EntryStepped;
+  if (std::ranges::any_of(All, &Setter::Stepped))
+    return true;
+  auto IsWalker = [&](uint32_t At, int8_t Of) {
+    return Level < MaxSums && isFollowed(Of) && walks(At, Of, Level + 1);
+  };
+  return std::ranges::any_of(All, [&](const Setter &Set) {
+    const Op &O = B.op(Set.Row);
+    if (O.Dst != Reg)
+      return false;
+    switch (O.How) {
+    case Transfer::Add:
+    case Transfer::Sub:
+      // By a step that is computed, as of threads that take turns.
+      if (O.Src == Reg && O.Src2 != NoReg && Level < MaxSums)
+        for (const Setter &Again : settersOf(Set.Row, Reg, FromEntry))
+          if (Again.Row == Set.Row)
+            return true;
+      return IsWalker(Set.Row, O.Src) || IsWalker(Set.Row, O.Src2);
+    case Transfer::Move:
+    case Transfer::Extend:
+    case Transfer::Scale:
+    case Transfer::ShiftUp:
+      return IsWalker(Set.Row, O.Src);
+    case Transfer::Product:
+      return IsWalker(Set.Row, O.Src) || IsWalker(Set.Row, O.Src2);
+    case Transfer::Lea:
+      return IsWalker(Set.Row, O.Mem[0].Base) ||
+             IsWalker(Set.Row, O.Mem[0].Index);
+    case Transfer::Load:
+      return walksInFrame(O.Mem[0]);
+    default:
+      return false;
+    }
+  });
+}
+
+/// The same of a word of the frame, where code without optimization keeps it.
+bool OriginFinder::walksInFrame(const MemOperand &M) {
+  if (!isFollowed(M.Base) || M.Index != NoReg || M.Flags & MemSegment)
+    return false;
+  if (!HasStores)
+    readStores();
+  if (!(FrameRegisters & bit(M.Base)))
+    return false;
+  auto Here = std::ranges::equal_range(Stores, std::pair(M.Base, M.Disp), {},
+                                       &Store::place);
+  return std::ranges::any_of(Here, [&](const Store &Set) {
+    const Op &O = B.op(Set.Row);
+    if (O.StepsMemory || !isFollowed(O.Stored))
+      return O.StepsMemory;
+    bool FromEntry = false;
+    return std::ranges::any_of(
+        settersOf(Set.Row, O.Stored, FromEntry),
+        [&](const Setter &One) { return isStep(B.op(One.Row), O.Stored); });
+  });
 }
 
 /// The instructions that set \p Reg for \p Row, none where these are too many.

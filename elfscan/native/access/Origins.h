@@ -33,6 +33,8 @@ enum class WordSet : uint8_t {
             ///< alone, as what follows
   Frame,    ///< no word: Offset is from the stack pointer at entry
   Begins,   ///< a row in front of the others of one value, see Moved
+  Number,   ///< no word: a number that chooses the element, before Ip; of what
+            ///< is accessed alone
 };
 
 /// What is told of a function's moves: in a row of WordSet::Begins the Indexed.
@@ -42,6 +44,13 @@ enum class Moved : uint8_t {
   Handed,  ///< what it, a call to Offset, 0 not known, gives as argument Held
   Returns, ///< what it, an end of the function, returns
   Called,  ///< the address that it, a call to Offset, calls
+};
+
+/// How an unknown number of elements comes about, where one is added.
+enum class Chosen : uint8_t {
+  None,    ///< not at all
+  Somehow, ///< by a number that the function computes, loads or is given
+  Walks,   ///< a loop goes from element to element
 };
 
 /// ORIGIN_DTYPE of elfscan/code/origins.py.  Before the instruction at Ip, Base
@@ -55,7 +64,7 @@ struct OriginRow {
   int32_t Asked;  ///< row of the query
   int32_t Parent; ///< row of this table, -1 none
   int8_t Base;
-  uint8_t Indexed; ///< plus an unknown number of elements
+  uint8_t Indexed; ///< plus an unknown number of elements: a Chosen
   WordSet Kept;    ///< of a word in the frame
   uint8_t Held;    ///< of a word: the access has not changed it since it was
                    ///< loaded
@@ -88,6 +97,7 @@ private:
     unsigned Level; ///< words that were loaded on the way
     WordSet Kept = WordSet::Unknown;
     bool Held = false;
+    bool Walks = false; ///< the index does: it is Indexed too
     bool operator==(const Item &) const = default;
   };
   struct Setter {
@@ -107,6 +117,8 @@ private:
   std::vector<OriginRow> &Out;
   uint32_t Asked = NoRow;
   std::vector<Item> Todo;
+  std::vector<std::pair<uint32_t, int8_t>> Numbers; ///< that are added, and
+                                                    ///< before which row
   std::vector<Store> Stores;   ///< of the body, by place; made when asked for
   uint32_t FrameRegisters = 0; ///< that the stack pointer is copied to
   bool HasStores = false;
@@ -133,6 +145,9 @@ private:
   void moves(uint32_t Row, int32_t Query);
   void given(const Item &From, int32_t Parent);
   bool fromSlot(const Setter &Load, const MemOperand &M, Item Next);
+  void number(uint32_t Row, int8_t Reg, int32_t Parent, unsigned Level = 0);
+  bool walks(uint32_t Row, int8_t Reg, unsigned Level = 0);
+  bool walksInFrame(const MemOperand &M);
   std::vector<Setter> settersOf(uint32_t Row, int8_t Reg, bool &FromEntry);
 };
 

@@ -50,7 +50,8 @@ class Context:
     pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
     at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one,
     ``made_by`` says of records which roots make their objects.  ``of_source``: rules on declarations judge the
-    program as well.
+    program as well.  ``chosen``: of each array that is looked at it is known that it has several elements, of which
+    code chooses one, and that threads have the same array.
     """
 
     line_size: int
@@ -68,6 +69,7 @@ class Context:
     of_threads: frozenset[str] = frozenset()
     made_by: Mapping[str, int] = field(default_factory=dict)
     of_source: bool = False
+    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,10 @@ behind any pointer whose type says so: these are medium at most where there are 
 Records that threads are handed one each, and of which the program allocates one after another, are low: debug
 information says what the threads' argument points to, and plain stores under no lock that each of them has its own.
 
+In a binary with debug information so are small elements of arrays on the heap that code chooses by data (low), in an
+object with a lock or an atomic or behind a static pointer, but not where a loop goes from one to the next. A number
+that is loaded from what each thread is handed is the thread's own.
+
 An index that comes from thread-local storage, or in source from a function that tells the number of the running
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`,
 and `id` of a `struct worker` that the function was given), makes the element the thread's own: then it needs no further
@@ -177,6 +181,8 @@ def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
         severity = severity.lowered(numbers.LESS)  # no thread entry is known: the index is as likely anything else
     if all(a.walks for a in writers) and not own:
         severity = severity.lowered(numbers.LESS)  # elements of all threads: they themselves are shared as well
+    if ctx.chosen and actor.write_heat is Heat.HOT:  # that there are several, and that code chooses one, is known
+        severity = max(severity, Severity.LOW, key=lambda one: one.rank)
     if not own and not by_threads(actor, ctx):
         severity = severity.lowered(numbers.TO_NOTE)
     return severity
