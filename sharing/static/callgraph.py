@@ -22,6 +22,7 @@ from sharing.static.edges import edges_of
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.librarycode import library_code
+from sharing.static.ownruns import with_own_runs
 from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
 from sharing.static.reach import MAX_ROOTS, pointed, reach
@@ -107,8 +108,8 @@ def build(
     4. phases, by what main runs once; 5. reach again, without what no second thread can overlap; 6. frequencies.
     """
     kept = KeptFunctions(image, library_code(image, knowledge))
-    calls = [image.calls, callback_calls(image, knowledge), resolved_calls(image, kept)]
-    edges = edges_of(image, np.concatenate(calls))
+    calls = callback_calls(image, knowledge), resolved_calls(image, kept)
+    edges = edges_of(image, np.concatenate([image.calls, *calls]))
     threads = thread_structure(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     own = whole_work(image, edges, threads.roots)
     factor = without_names(coldness(image, knowledge), image, own)
@@ -119,12 +120,13 @@ def build(
     mask = reach(image, edges, threads, met)
     main_bit = np.uint64(sum(1 << i for i, root in enumerate(entries) if root.name == "main"))
     ordered = OrderedCalls(edges.caller, edges.callee, edges.where)
-    init = flagged(image, FunctionFlag.INIT)
-    phases = find_phases(image, knowledge, ordered, once & (mask == main_bit), ways.entered, init)
-    # Again without the calls that no second thread can overlap: shared helpers are not main's for being called once.
+    by_main = once & (mask == main_bit)
+    phases = find_phases(image, knowledge, ordered, by_main, ways.entered, flagged(image, FunctionFlag.INIT))
     parallel = edges.keep(~phases.sequential(edges.caller, edges.where))
+    parallel, threads = with_own_runs(image, parallel, threads, by_main)
+    entries, once = _with_bits(threads.roots), run_once(edges, threads.roots, ways.entered)
     mask = reach(image, parallel, threads, met)
-    waves = find_waves(image, knowledge, entries[:MAX_ROOTS], once & (phases.first > 0))
+    waves = find_waves(image, knowledge, (roots := entries[:MAX_ROOTS]), once & (phases.first > 0))
     stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves, once), MAX_ROOTS)
     if stretches.parted:
         mask = reach(image, parallel, threads, met, stretches)
@@ -136,7 +138,6 @@ def build(
         frequency[(mask != 0) & (mask & ~main_bit == 0) & ~once] *= numbers.SET_UP
     by_thread = None
     if threads.threaded:
-        roots = entries[:MAX_ROOTS]
         kept = kept.while_threads_run(lambda rows: phases.sequential(rows["function"], program_point(image, rows)))
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
     if by_thread is not None and stretches.parted:

@@ -221,10 +221,17 @@ def test_a_barrier_that_somebody_else_passes_as_well_parts_nothing(where: str) -
 
 
 def test_an_entry_that_is_called_as_a_function_too_is_in_any_stretch() -> None:
+    b = program("worker", "other")
+    passes(b.function("worker").rmw("first")).rmw("second")
+    b.function("other").call("worker")
+    assert meet(b)("first", "second")
+
+
+def test_an_entry_that_main_runs_behind_the_starts_as_well_is_one_more_thread() -> None:
     b = program("worker")
     passes(b.function("worker").rmw("first")).rmw("second")
     b.functions["main"].call("worker")
-    assert meet(b)("first", "second")
+    assert not meet(b)("first", "second")
 
 
 def test_who_waits_at_a_latch_comes_after_those_who_count_down() -> None:
