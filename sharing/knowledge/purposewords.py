@@ -24,6 +24,7 @@ class _Words(msgspec.Struct, frozen=True):
     counted_uses: frozenset[str]
     sequences: frozenset[str]
     statistics: frozenset[str]
+    failures: frozenset[str]
     stops: frozenset[str]
 
 
@@ -46,6 +47,11 @@ def counts_events(name: str) -> bool:
 
 def counts_statistics(name: str) -> bool:
     return not _known().statistics.isdisjoint(_words(name))
+
+
+def counts_failures(name: str) -> bool:
+    """How often something went wrong: ``parse_errors``, ``rejected``.  Programs are written for what goes right."""
+    return not _known().failures.isdisjoint(_words(name))
 
 
 def tells_to_stop(name: str) -> bool:

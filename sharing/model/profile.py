@@ -98,6 +98,10 @@ class FrequentUse(msgspec.Struct, frozen=True):
         """The same of something that nobody writes any more."""
         return msgspec.structs.replace(self, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
 
+    def doubtful(self) -> FrequentUse:
+        """The same of something that is used far less often than the code around it."""
+        return FrequentUse(maybe_writes=self.maybe_writes, maybe_uses=self.maybe_uses)
+
     @property
     def surely_written(self) -> bool:
         """Does the own loop of a thread write it each time around?"""

@@ -14,6 +14,7 @@ import numpy as np
 from sharing.basics.naming import Demangle, readable_names
 from sharing.basics.ways import in_loops
 from sharing.knowledge import Knowledge
+from sharing.knowledge.purposewords import counts_failures
 from sharing.model.arrays import distinct
 from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
@@ -196,6 +197,10 @@ class Profiler:
         if leaf is not None and self._is_thread_handle(leaf):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
             often = often and FrequentUse()
+        if counts_failures(piece.name) and _is_counted(role, accesses):
+            # The branch that it counts on looks as likely as its other arm.
+            writes, reads = [], [a for a in reads if not a.writes]
+            often = often and often.doubtful()
         of_library = self._knowledge.is_library_data(owner.name, owner.language)
         if of_library and owner.language == "Rust":
             # Crates make their static data once, and grow it or hook in there; what they count is the program's.
@@ -336,6 +341,13 @@ class Profiler:
 def _as_lock(kind: LockKind) -> tuple[Role, str]:
     """The role of a lock of this kind, and its name: a once flag is only read once all is set up."""
     return Role.READ_MOSTLY if kind is LockKind.ONCE else Role.LOCK, str(kind)
+
+
+def _is_counted(role: Role, accesses: tuple[Access, ...]) -> bool:
+    """A counter; one that is volatile, or of code that is not optimised, is read and written one after the other."""
+    if role is Role.WRITTEN:
+        return {a.function for a in accesses if a.writes} <= {a.function for a in accesses if a.reads}
+    return role in (Role.COUNTER, Role.ATOMIC)
 
 
 def _shared(accesses: tuple[Access, ...]) -> tuple[list[Access], list[Access]]:

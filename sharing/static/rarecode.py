@@ -48,7 +48,8 @@ class RareTable(msgspec.Struct, frozen=True):
     ``formats`` make a text of a list of arguments, ``logs`` write to the log of the system,
     ``descriptors`` to the file that their first argument numbers.  What ``messages`` begins, or ends in ``$``, makes a
     message and does nothing else.  ``installs`` are handed
-    a record with a signal's handler, which ``prepares`` fill.  ``compares`` compare texts, ``opens`` open a
+    a record with a signal's handler, which ``prepares`` fill.  ``text_locks`` take a lock, as who keeps messages does.
+    ``compares`` compare texts, ``opens`` open a
     file by its name, ``reads_lines`` and ``makes_numbers`` read what it says, ``environment`` reads
     variables of the process, ``options`` tell the next option of a command line.  In ``read_mostly_sections`` a kernel
     keeps what it declares to be hardly ever written.  ``administration`` are types of its tables of settings, of
@@ -70,6 +71,7 @@ class RareTable(msgspec.Struct, frozen=True):
     messages: tuple[str, ...]
     installs: frozenset[str]
     prepares: frozenset[str]
+    text_locks: frozenset[str]
     read_mostly_sections: frozenset[str]
     compares: frozenset[str]
     opens: frozenset[str]
@@ -109,7 +111,7 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
 
     told = union(_told(image, named, table.error_streams), _written_errors(image, of(table.descriptors)))
     telling = among(block_of(calls), told)
-    logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), telling)
+    logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), of(table.text_locks), telling)
     telling |= among(calls["callee"], of(table.reports | table.logs))
     prepares = _preparing(named)
     always, handed = _tellers(image, prepares, telling, of(table.error_numbers))

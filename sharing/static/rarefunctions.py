@@ -29,14 +29,17 @@ class Logs(msgspec.Struct, frozen=True):
     asked: Bools
 
 
-def log_functions(image: Image, formats: Addresses, logs: Addresses, told: Bools) -> Logs:
+def log_functions(image: Image, formats: Addresses, logs: Addresses, locks: Addresses, told: Bools) -> Logs:
     """Functions that make a text of their arguments and write it to a log or to a stream for errors.
 
-    ``told``: calls of ways on which an error is told.  A log is written by the function itself or by one that it calls.
+    Or keep it under a lock of the whole program, for all of whose texts there is one place.  ``told``: calls of ways on
+    which an error is told.  A log is written by the function itself or by one that it calls.
     """
-    callee = image.calls["callee"]
+    callee, args = image.calls["callee"], image.args
     makes = among(callee, formats)
     writes = calls_made(image, among(callee, logs)) > 0
+    keeping = args["function"][among(args["callee"], locks) & (args["kind"] == ArgKind.ADDRESS)]
+    writes |= np.bincount(keeping[keeping >= 0], minlength=len(writes)) > 0
     writes |= calls_made(image, np.append(writes, False)[functions_called(image)]) > 0
     found = (calls_made(image, makes & told) > 0) | ((calls_made(image, makes) > 0) & writes)
     always = calls_made(image, makes & (image.calls["rarity"] < numbers.EVERY_ROUND)) > 0
