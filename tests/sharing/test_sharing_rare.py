@@ -10,9 +10,7 @@ import pytest
 from elfscan.image import read_images
 from sharing.basics.numbers import SELDOM
 from sharing.model import AccessKind, FunctionFlag, Image
-from sharing.model.image import SectionKind
 from sharing.static.rarecode import with_rarity
-from tests.builders.image import Builder
 from tests.sharing.conftest import Compile
 
 COMPILERS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]
@@ -450,31 +448,6 @@ def test_two_messages_that_a_compiler_may_write_with_one_call(compiled: Compile,
     assert rarities(compiled(tool, "c", JOINED, level), "told")["told"] >= SELDOM
 
 
-def test_what_stands_beside_a_message_to_the_error_stream_is_rare() -> None:
-    b = Builder()
-    b.variable("stderr", 8)
-    b.variable("stdout", 8)
-    b.variable("count", 8)
-    body = b.function("main")
-    for order, stream in enumerate(("stderr", "stdout"), 1):
-        body.load(stream, rarity=4, order=order).call("fprintf", rarity=4, order=order)
-        body.access(AccessKind.RMW, "count", rarity=4, order=order)
-    image = with_rarity(b.image())
-    found = image.sites["rarity"][image.sites["kind"] == AccessKind.RMW].tolist()
-    assert found == [SELDOM, 4]
-
-
-@pytest.mark.parametrize(("section", "rare"), [(".data..read_mostly", True), (".data", False)])
-def test_what_is_declared_to_be_read_mostly_is_hardly_ever_written(section: str, rare: bool) -> None:
-    b = Builder()
-    b.section(section, SectionKind.WRITABLE, 0x900000, 64)
-    b.variable("generation", 8, at=0x900000)
-    b.function("resize").access(AccessKind.RMW, "generation", loop=1, rarity=4).load("generation", loop=1, rarity=4)
-    found = with_rarity(b.image()).sites
-    assert found["rarity"][found["kind"] == AccessKind.RMW].tolist() == [SELDOM if rare else 4]
-    assert found["rarity"][found["kind"] == AccessKind.LOAD].tolist() == [4]
-
-
 NUMBERED = """
 #include <pthread.h>
 extern long made, counted;
@@ -499,33 +472,3 @@ def test_what_a_thread_does_at_its_first_use_of_its_own_storage(compiled: Compil
     address = {image.names[v["name"]]: int(v["address"]) for v in image.variables if v["name"] >= 0}
     rarity = {at: image.sites["rarity"][image.sites["target"] == address[at]].min() for at in ("made", "counted")}
     assert rarity["made"] >= SELDOM > rarity["counted"]
-
-
-def test_a_loop_that_tells_of_something_and_sleeps_sleeps() -> None:
-    """Its message is no error that would make the sleep rare."""
-    b = Builder()
-    b.variable("stderr", 8), b.variable("ticks", 8)
-    body = b.function("work").call("sleep", loop=1, order=1).load("stderr", loop=1, order=1)
-    body.call("fprintf", "stderr", loop=1, order=1)
-    image = with_rarity(b.image())
-    (slept,) = image.calls["rarity"][image.calls["callee"] == _address(image, "sleep")]
-    (told,) = image.calls["rarity"][image.calls["callee"] == _address(image, "fprintf")]
-    assert slept == 0
-    assert told >= SELDOM
-
-
-def _address(image: Image, name: str) -> int:
-    return next(address for address, called in image.callee_names.items() if called == name)
-
-
-def test_what_is_behind_an_argument_is_as_rare_where_the_program_ends() -> None:
-    """An error that a function counts in the record which it was given."""
-    b = Builder()
-    worker = b.function("worker").through(0, 8, AccessKind.RMW, rarity=4).call("abort", rarity=4)
-    worker.through(0, 16, AccessKind.RMW, rarity=4)
-    b.function("main").call("worker")
-    image = with_rarity(b.image())
-    assert dict(zip(image.params["offset"].tolist(), image.params["rarity"].tolist(), strict=True)) == {
-        8: SELDOM,
-        16: 4,
-    }
