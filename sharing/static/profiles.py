@@ -193,18 +193,8 @@ class Profiler:
             hot, read = (piece.span,), ()
             if role is Role.CONSTANT and self._is_set_up(piece.span):
                 role = Role.READ_MOSTLY  # a once flag, of which code here reads whether it is done
-        writes, reads = _shared(accesses)
-        if leaf is not None and self._is_thread_handle(leaf):
-            writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
-            often = often and FrequentUse()
-        if counts_failures(piece.name) and _is_counted(role, accesses):
-            # The branch that it counts on looks as likely as its other arm.
-            writes, reads = [], [a for a in reads if not a.writes]
-            often = often and often.doubtful()
         of_library = self._knowledge.is_library_data(owner.name, owner.language)
-        if of_library and owner.language == "Rust":
-            # Crates make their static data once, and grow it or hook in there; what they count is the program's.
-            writes, often = [], often and often.unwritten()
+        writes, reads, often = self._counting(piece, role, accesses, often, of_library)
         write_guards = self._guards.of([at for at in piece.rows if self._columns.kind[at] in (STORE, RMW)])
         write_heat, read_heat, raised = self._limits.heats(writes, reads, often, guarded=bool(write_guards))
         part = lock if lock is not None else leaf
@@ -243,6 +233,23 @@ class Profiler:
             stride=part.stride if part is not None else 0,
             count=part.count if part is not None else 1,
         )
+
+    def _counting(
+        self, piece: Piece, role: Role, accesses: tuple[Access, ...], often: FrequentUse | None, of_library: bool
+    ) -> tuple[list[Access], list[Access], FrequentUse | None]:
+        """The writes and reads that heat is told by, and how often it is used, without what is known to be seldom."""
+        writes, reads = _shared(accesses)
+        if piece.leaf is not None and self._is_thread_handle(piece.leaf):
+            writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
+            often = often and FrequentUse()
+        if counts_failures(piece.name) and _is_counted(role, accesses):
+            # The branch that it counts on looks as likely as its other arm.
+            writes, reads = [], [a for a in reads if not a.writes]
+            often = often and often.doubtful()
+        if of_library and piece.owner.language == "Rust":
+            # Crates make their static data once, and grow it or hook in there; what they count is the program's.
+            writes, often = [], often and often.unwritten()
+        return writes, reads, often
 
     def _is_thread_handle(self, leaf: Member) -> bool:
         return any(self._knowledge.thread_handles.find(name) >= 0 for name in (*leaf.via, _leaf_type(leaf)))
