@@ -13,11 +13,11 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Forty programs of 330 to 1,100 lines in the style of servers and libraries, written by eight who did not know how
+Forty-five programs of 330 to 1,180 lines in the style of servers and libraries, written by nine who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 25 a trace
-of every access by valgrind's lackey) and written down with the names that a report may give them, before linemate was
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 30 a trace
+of every access by a tool of valgrind) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
 By `python -m bench.planted --page`, of `bench/planted`; `bench/planted/truth.json` has the pairs and their counts.
@@ -75,6 +75,14 @@ at -O0, 16 of 74 without symbols, and 42 of 74 in the source; of the pairs that 
 instructions 40 of 60, 33 of 61, 23 of 43, 20 of 46, 14 of 60 and 38 of 60. But for stripped files, 36 of 43 findings at
 high were true and 7 plausible, of 107 at medium 90 and 13, of 43 at low 30 and 8; without symbols 18 of 42 true and 13
 plausible.
+""",
+    "ninth": """At the first run 28 of 82 pairs were found with gcc -O2, 29 of 85 with clang -O2, 24 of 81 and 24 of 81
+at -O0, 9 of 82 without symbols, and 49 of 82 in the source; of the pairs that both sides used 1,000 times per million
+instructions 23 of 56, 21 of 49, 8 of 23, 8 of 21, 8 of 56 and 38 of 57. But for stripped files, 23 of 34 findings at
+high were true, of 94 at medium 77, of 67 at low 47; without symbols 8 of 31. Of the 11 that were high and false 7
+told of counts of failures or of the lock of messages that are kept in memory, which are taken for seldom since; the
+other four are the slots that two threads fill before the first barrier. Another set of an author before this one,
+which is not here, first gave 41 of 82, 40 of 81, 26 of 75, 30 of 74, 19 of 82 and 46 of 82.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
