@@ -16,7 +16,7 @@ import ("sync"; "sync/atomic")
 type Stats struct {
 produced uint64
 consumed atomic.Uint64
-dropped uint64
+skipped uint64
 }
 var stats Stats
 var table struct {
@@ -32,11 +32,11 @@ func main() {
     var g Group
     go produce()
     g.Go(func() { for atomic.LoadUint32(&stop) == 0 { stats.consumed.Add(1) } })
-    go func(step uint64) { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&stats.dropped, step) } }(2)
+    go func(step uint64) { for atomic.LoadUint32(&stop) == 0 { atomic.AddUint64(&stats.skipped, step) } }(2)
     for i := 0; i < 3; i++ { g.Go(func() { insert(1000) }) }
     atomic.StoreUint32(&stop, 1)
     g.all.Wait()
-    println(stats.produced, stats.consumed.Load(), stats.dropped, table.entries[0])
+    println(stats.produced, stats.consumed.Load(), stats.skipped, table.entries[0])
 }
 """
 ROUNDS = 3  # a pair, what is beside it then, and the build after the last edit
@@ -71,7 +71,7 @@ def test_words_of_goroutines_come_first_with_an_edit_in_go(go: Path) -> None:
     assert {p.full_name.split(".")[1] for p in first.participants[:2]} == {"stats"}
     assert first.remedies[0].language == "Go"
     # Which two are on one line is the linker's choice; each may be set apart, a plain word and an atomic type alike.
-    fields = ("produced uint64", "consumed atomic.Uint64", "dropped uint64")
+    fields = ("produced uint64", "consumed atomic.Uint64", "skipped uint64")
     edits = {remedy.edit for finding in (first, *others) for remedy in finding.remedies}
     assert edits & {f"_ [56]byte\n{field}\n_ [56]byte" for field in fields}
     assert {f.participants[0].full_name for f in others} <= {"main.table.Mutex", "main.stats.consumed.v"}

@@ -118,13 +118,14 @@ def test_not_where_threads_set_the_word(tmp_path: Path) -> None:
 
 
 def test_not_elements_of_a_table_at_numbers_that_change(tmp_path: Path, built: tuple[str, str]) -> None:
-    """What a thread was given says nothing of where it counts next."""
+    """What a thread was given says nothing of where it counts next: only that code chooses is left to say."""
     walks = {
         "OWN": "unsigned long key = 7;",
         "UPDATE": "key = key * 1103515245 + 12345; items[key % 4096].count++; " + AFRESH,
     }
     table = {"ARRAY": "items = calloc(4096, sizeof *items);", "GIVEN": "0"}
-    assert found(tmp_path, built, **walks, **table) == []
+    findings = found(tmp_path, built, **walks, **table)
+    assert all(finding.severity is Severity.LOW and "perhaps its own" in finding.message for finding in findings)
 
 
 INSIDE = """

@@ -330,12 +330,14 @@ class TestGuards:
         b.function("bump").rmw("hits", loop=1)
         assert self.guarded(b) == {"lock"}
 
-    def test_a_helper_that_may_be_called_through_a_pointer_is_not_guarded(self) -> None:
+    @pytest.mark.parametrize(("without", "held"), [(True, set()), (False, {"lock"})])
+    def test_a_helper_is_guarded_where_all_calls_through_pointers_are(self, without: bool, held: set[str]) -> None:
         b = Builder()
-        threads(b, "worker")
+        threads(b, "worker", "other")
         b.function("worker").call("pthread_mutex_lock", "lock").call("bump").call(None)
+        b.function("other").call(None) if without else b.function("other")
         b.function("bump", FunctionFlag.ADDRESS_TAKEN).rmw("hits", loop=1)
-        assert self.guarded(b) == frozenset()
+        assert self.guarded(b) == held
 
     def test_releasing_alone_guards_nothing(self) -> None:
         b = Builder()

@@ -249,7 +249,7 @@ def test_a_program_of_which_no_unit_could_be_read_has_no_findings() -> None:
 def three_members(limit: int) -> UnitMaker:
     """Two counters of two threads before what a third reads; the first counter is the busier one."""
     unit = UnitMaker("/src/store.c")
-    unit.record("store", ("requests", 0, LONG), ("errors", 16, LONG), ("limit", limit, LONG), size=limit + 8)
+    unit.record("store", ("requests", 0, LONG), ("answers", 16, LONG), ("limit", limit, LONG), size=limit + 8)
     key = f"store#{limit + 8}"
     unit.function("serve", through("rmw", key, 0, size=8, loop=3, atomic=5))
     unit.function("report", through("rmw", key, 16, size=8, loop=2, atomic=5))
@@ -269,10 +269,10 @@ def positions_of(limit: int, *names: str) -> str:
 
 def test_the_positions_are_those_of_the_pair_that_is_named_first() -> None:
     # The other counter, which would disturb the reader as well, meets it at one more.
-    assert "at 3 of the 4 offsets" in positions_of(24, "requests", "limit", "errors")
-    assert "at 2 of the 4 offsets" in positions_of(40, "requests", "limit", "errors")
+    assert "at 3 of the 4 offsets" in positions_of(24, "requests", "limit", "answers")
+    assert "at 2 of the 4 offsets" in positions_of(40, "requests", "limit", "answers")
 
 
 def test_a_position_counts_only_where_the_pair_meets() -> None:
-    assert "at 3 of the 4 offsets" in positions_of(72, "requests", "errors")
-    assert "at 1 of the 4 offsets" in positions_of(72, "errors", "limit")
+    assert "at 3 of the 4 offsets" in positions_of(72, "requests", "answers")
+    assert "at 1 of the 4 offsets" in positions_of(72, "answers", "limit")

@@ -1,10 +1,10 @@
 // Flags of two threads in one word: no line is narrower, and each writer takes the other's.
-// expect: independent-writers high state.errors
+// expect: independent-writers high state.answers
 #include <pthread.h>
 static volatile struct {
   unsigned busy : 1;
   unsigned level : 7;
-  unsigned long errors;
+  unsigned long answers;
 } state;
 static void *work(void *arg) {
   for (long i = 0; i < 1000000; i++)
@@ -13,7 +13,7 @@ static void *work(void *arg) {
 }
 static void *check(void *arg) {
   for (long i = 0; i < 1000000; i++)
-    state.errors++;
+    state.answers++;
   return 0;
 }
 int main(void) {

@@ -28,15 +28,17 @@ __attribute__((noinline)) static void message(const char *format, long value) {
   pthread_mutex_unlock(&shared.lock);
 }
 static void *first(void *arg) {
-  for (long i = 0; i < 100000000; i++)
-    if (one.value++ % 8 == 5)
-      message("first %ld", i);
+  for (long i = 0; i < 100000000; i++) {
+    one.value++;
+    message("first %ld", i);
+  }
   return arg;
 }
 static void *second(void *arg) {
-  for (long i = 0; i < 100000000; i++)
-    if (two.value++ % 8 == 5)
-      message("second %ld", i);
+  for (long i = 0; i < 100000000; i++) {
+    two.value++;
+    message("second %ld", i);
+  }
   return arg;
 }
 static void *serve(void *arg) {
