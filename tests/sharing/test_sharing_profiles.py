@@ -314,14 +314,6 @@ class TestGuards:
         b.function("bump").rmw("hits", loop=1)
         assert self.guarded(b) == {"lock"}
 
-    def test_one_caller_without_the_lock_is_enough_to_be_unguarded(self) -> None:
-        b = Builder()
-        threads(b, "worker", "other")
-        b.function("worker").call("pthread_mutex_lock", "lock").call("bump")
-        b.function("other").call("bump")
-        b.function("bump").rmw("hits", loop=1)
-        assert self.guarded(b) == frozenset()
-
     def test_a_caller_before_the_first_thread_does_not_count(self) -> None:
         b = Builder()
         b.function("main").call("fill").call("pthread_create", None, None, "worker")
@@ -330,12 +322,16 @@ class TestGuards:
         b.function("bump").rmw("hits", loop=1)
         assert self.guarded(b) == {"lock"}
 
-    @pytest.mark.parametrize(("without", "held"), [(True, set()), (False, {"lock"})])
-    def test_a_helper_is_guarded_where_all_calls_through_pointers_are(self, without: bool, held: set[str]) -> None:
+    @pytest.mark.parametrize(("calls", "held"), [((None,), set()), (("bump",), set()), ((), {"lock"})])
+    def test_one_caller_without_the_lock_is_enough_by_a_pointer_as_well(
+        self, calls: list[None], held: set[str]
+    ) -> None:
         b = Builder()
         threads(b, "worker", "other")
         b.function("worker").call("pthread_mutex_lock", "lock").call("bump").call(None)
-        b.function("other").call(None) if without else b.function("other")
+        other = b.function("other")
+        for callee in calls:
+            other.call(callee)
         b.function("bump", FunctionFlag.ADDRESS_TAKEN).rmw("hits", loop=1)
         assert self.guarded(b) == held
 
