@@ -304,7 +304,8 @@ void Body::declared(const VarDecl &V) {
 
 void Body::initialised(const CXXCtorInitializer &Init) {
   const Expr *Value = Init.getInit();
-  if (!Init.isAnyMemberInitializer() || !Value ||
+  // In code with errors an initialiser may be a list without a type.
+  if (!Init.isAnyMemberInitializer() || !Value || Value->getType().isNull() ||
       (Value->getType()->isRecordType() &&
        isa<CXXConstructExpr>(Value->IgnoreImplicit())))
     return;
