@@ -84,7 +84,8 @@ def test_a_server_against_itself_shows_nothing(name: str, server: Callable[[str]
     image = next(iter(read_images(str(server(name)))))
     start = time.process_time()
     found = explain(image, image, default_knowledge(), ExplainOptions())
-    assert time.process_time() - start < 10
+    # Not how fast it is, which scripts/bench tells, but that nothing grows with the square of a server: a few seconds.
+    assert time.process_time() - start < 60
     assert [c.kind for c in found.causes] == [CauseKind.NONE]
     assert (found.changes, found.runs, found.straddles) == ((), (), ())
     assert (found.coverage.counts["line_mates_gained"], found.coverage.counts["line_mates_lost"]) == (0, 0)
