@@ -19,7 +19,7 @@ from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.go import go_remedy
 from sharing.judge.remedies.paths import Paths, Step, begins_with, outside_array, path_text
 from sharing.judge.remedies.rust import rust_remedy
-from sharing.judge.remedies.spelling import declaration, unnamed
+from sharing.judge.remedies.spelling import spelled
 from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, OR_A_MEMBER, Remedy
 from sharing.model.image import ALLOCATED, ImageKind
 from sharing.model.linkage import is_cxx
@@ -370,8 +370,7 @@ class _Words:
 
     def _of_variable(self, name: str) -> str:
         """The variable's type around a name: as declared where that is known, else the lock's that is all of it."""
-        types = self._paths.types
-        found = declaration(types, self._home.type, name, self._language) or unnamed(types, self._home.type, name)
+        found = spelled(self._paths.types, self._home.type, name, self._language)
         if found:
             return found
         actor = self._actor
@@ -388,8 +387,7 @@ class _Words:
         return f"{kind}{'' if kind.endswith('*') else ' '}{name}{bounds if kind != 'T' else ''}"
 
     def _spelled(self, row: int, name: str) -> str:
-        types = self._paths.types
-        found = declaration(types, row, name, self._language) or unnamed(types, row, name)
+        found = spelled(self._paths.types, row, name, self._language)
         if not found:
             self._unknown = True
         return found or f"T {name}"

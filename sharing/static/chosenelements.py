@@ -35,11 +35,11 @@ def chosen_elements(
 
     What such a thread changes by plain stores is its own, and so is a number that it finds there.
     """
-    arrays = _written(image, calls, reached, handed)
+    atomic = _changed_atomically(reached)
+    arrays = _written(image, calls, reached, handed, atomic)
     every = [one for array in arrays.values() for one in array.values()]
     names = sorted(({one.holder for one in every} | {one.record for one in every}) - {""})
     named = read(names) if names else NamedTypes(TypeTable(), ())
-    atomic = _changed_atomically(reached)
     shared = {name for name in names if name in atomic or _is_for_several(named.types, name, knowledge)} | {""}
     kept = {}
     own = set[int]()
@@ -55,11 +55,11 @@ def chosen_elements(
 
 
 def _written(
-    image: Image, calls: CallGraph, reached: Reached, handed: Mapping[str, int]
+    image: Image, calls: CallGraph, reached: Reached, handed: Mapping[str, int], atomic: Set[str]
 ) -> dict[str, dict[int, ChosenElement]]:
     """By the name of each array that threads change what is accessed, by row of the sites that were asked for."""
     sites, chosen = reached.asked, reached.places.chosen
-    own = changed_plainly(calls, handed, reached).keys() - _changed_by_kinds(calls, reached)
+    own = changed_plainly(calls, handed, reached).keys() - _changed_by_kinds(calls, reached, atomic)
     arrays: dict[str, dict[int, ChosenElement]] = defaultdict(dict)
     changed = set[str]()
     for row, (ip, function, kind) in enumerate(sites[["ip", "function", "kind"]].tolist()):
@@ -80,7 +80,7 @@ def _by_thread(one: ChosenElement, handed: Mapping[str, int], mask: int) -> bool
     return bool(mask) and any(not mask & ~handed.get(name, 0) for name in one.by)
 
 
-def _changed_by_kinds(calls: CallGraph, reached: Reached) -> set[str]:
+def _changed_by_kinds(calls: CallGraph, reached: Reached, atomic: Set[str]) -> set[str]:
     """Records with atomics or locks that threads of several kinds change."""
     sites, places = reached.uncut
     threads = sum(1 << at for at, root in enumerate(calls.roots) if root.name != "main")
@@ -88,7 +88,6 @@ def _changed_by_kinds(calls: CallGraph, reached: Reached) -> set[str]:
     kinds: dict[str, int] = defaultdict(int)
     for ip, mask in zip(written["ip"].tolist(), calls.mask[written["function"]].tolist(), strict=True):
         kinds[places[ip].name] |= mask & threads
-    atomic = _changed_atomically(reached)
     return {name for name, mask in kinds.items() if name in atomic and mask.bit_count() > 1}
 
 

@@ -11,7 +11,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.image import Image, Table
 from sharing.model.ways import Point
 from sharing.static.flow import LockCalls
-from sharing.static.guards import MAX_USES, lock_uses, was_taken
+from sharing.static.guards import MAX_USES, given_back, lock_uses
 
 NOTHING: frozenset[int] = frozenset()
 
@@ -24,7 +24,7 @@ class GivenBack:
         self._ends: dict[int, list[tuple[int, Point]]] = {}
         for function, uses in lock_uses(image, locks, knowledge, hex).items():
             known = [use for use in uses if use.lock] if len(uses) <= MAX_USES else []
-            ends = [(int(use.lock, 16), use.at) for use in known if not use.locks and not was_taken(use, known)]
+            ends = [(int(use.lock, 16), use.at) for use in given_back(known)]
             if ends:
                 self._ends[function] = ends
 

@@ -75,7 +75,7 @@ class _Holding:
             return
         releases = [use for use in known if not use.locks] + _unpaired(unknown)
         self._spans = [_Span(use.lock, use.at, _released_behind(use, releases)) for use in known if use.locks]
-        self._given_back = [use for use in known if not use.locks and not was_taken(use, known)]
+        self._given_back = given_back(known)
         self._blocks: dict[int, frozenset[str]] = {}  # by order
         self._changing = {use.at.order for use in uses}  # blocks that hold more or less at their end
 
@@ -125,7 +125,12 @@ def _released_behind(taken: LockUse, releases: list[LockUse]) -> list[Point]:
     return [use.at for use in ends if taken.at.leads_to(use.at)]
 
 
-def was_taken(released: LockUse, known: list[LockUse]) -> bool:
+def given_back(known: list[LockUse]) -> list[LockUse]:
+    """The releases of a function's known locks that it does not take itself before: it is called with these."""
+    return [use for use in known if not use.locks and not _was_taken(use, known)]
+
+
+def _was_taken(released: LockUse, known: list[LockUse]) -> bool:
     """Whether the function takes the lock itself before it releases it there."""
     taken = (use.at for use in known if use.locks and not use.waits and use.lock == released.lock)
     return any(at.leads_to(released.at) for at in taken)

@@ -43,8 +43,12 @@ def declaration(types: TypeTable, row: int, name: str, language: str, depth: int
     return f"{text}{'' if text.endswith(('*', '&')) else ' '}{name}"
 
 
-def unnamed(types: TypeTable, row: int, name: str) -> str:
-    """The same of a record that is declared where it is used, for the reader to keep its members; "" else."""
+def spelled(types: TypeTable, row: int, name: str, language: str) -> str:
+    """The same, of a record that is declared where it is used as well, for the reader to keep its members."""
+    return declaration(types, row, name, language) or _unnamed(types, row, name)
+
+
+def _unnamed(types: TypeTable, row: int, name: str) -> str:
     core, qualifiers, names = types.strip(row)
     if core < 0 or types[core].kind not in RECORD_KINDS or not all(any(m in n for m in _UNNAMED) for n in names):
         return ""
