@@ -21,7 +21,8 @@ _LINE_WORDS = re.compile(
     re.IGNORECASE,
 )
 _PAD_WORDS = re.compile(
-    r"(?:^|_|[a-z](?=P))(?:p|pad|pads|padd|padding|fill|filler|dummy|unused|spacer|reserved|rsvd|gap|cache_?line\w*)_*\d*_*(?:$|_)",
+    r"(?:^|_|(?-i:[a-z](?=P)))"  # a word begins, in tailPad as well; heap and xp_info are none
+    r"(?:p|pad|pads|padd|padding|fill|filler|dummy|unused|spacer|reserved|rsvd|gap|cache_?line\w*)_*\d*_*(?:$|_)",
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")

@@ -32,7 +32,7 @@ _ADDRESS_OF_VARIABLE, _FILE_OF_CALL, _LINE_OF_CALL, _COLUMN_OF_CALL = 1, 1, 2, 3
 _LOCKS = (1, 4)  # lock and try-lock
 # As plain numbers: hundred thousands of accesses are asked for them.
 _GIVEN, _INDEXED, _OWN, _NEW = map(int, (AccessFlag.GIVEN, AccessFlag.INDEXED, AccessFlag.OWN, AccessFlag.NEW))
-_CLEARS = int(AccessFlag.CLEARS)
+_CLEARS, _WALKS = int(AccessFlag.CLEARS), int(AccessFlag.WALKS)
 _KINDS = {int(kind): kind for kind in AccessKind}
 
 
@@ -41,7 +41,8 @@ class Use(msgspec.Struct, frozen=True):
 
     ``source`` is file:line:column, ``under`` are the locks held, as written; ``locks``: it takes the lock there;
     ``own``: the index is the number of the running thread, at which it looks again and again; ``new``: it sets up an
-    object that no other thread has yet; ``clears``: it stores zero.
+    object that no other thread has yet; ``clears``: it stores zero; ``handed``: it is of what the function was given;
+    ``walks``: the index is one that a loop moves on, from element to element.
     """
 
     function: str
@@ -59,6 +60,8 @@ class Use(msgspec.Struct, frozen=True):
     locks: bool = False
     memory_order: int = MemoryOrder.PLAIN
     clears: bool = False
+    handed: bool = False
+    walks: bool = False
 
     @property
     def writes(self) -> bool:
@@ -111,6 +114,8 @@ class Uses:
             loop_depth=row[_DEPTH],
             memory_order=row[_MEMORY_ORDER],
             clears=flags & _CLEARS != 0,
+            handed=row[_BASE] == Base.PARAMETER,
+            walks=flags & _WALKS != 0,
         )
 
     def _place(self, defined: Defined[FunctionFacts], file: int, line: int, column: int) -> str:
@@ -209,6 +214,7 @@ class Uses:
                     stride=lock.stride,
                     loop_depth=depth,
                     locks=effect in _LOCKS,
+                    handed=lock.base == Base.PARAMETER,
                 )
                 if lock.base == Base.VARIABLE and 0 <= lock.id < len(unit.symbols):
                     variables.setdefault(unit.symbols[lock.id], []).append(use)

@@ -256,6 +256,9 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
         size = record.facts.size
         # What is behind its end is an array of something else.
         uses = tuple(use for use in ctx.uses.of_record(key) if not use.new and use.offset < size)
+        if record.facts.bits & RecordBits.SYSTEM:
+            # All locks of a program are of a library's type: what a pointer leads to elsewhere is no element.
+            uses = tuple(use for use in uses if use.handed or use.stride)
         if key not in passed | few and not any(use.stride == size for use in uses):
             continue
         name = shown_name(record.facts)

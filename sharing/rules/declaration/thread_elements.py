@@ -233,7 +233,7 @@ def _meeting(
         and not _makes_or_ends(use.function)
         and not any(ctx.idle(identity, at + use.offset, use.function) for identity, at in where)
         and (
-            use.loop_depth
+            use.loop_depth > use.walks  # a loop that goes through the elements comes to each once
             or any(ctx.heat(identity, at + use.offset) is not Heat.COLD for identity, at in where)
             or (_of_system(found) and use.locks and _runs_often(program, use.function, ctx))
         )

@@ -1,0 +1,4 @@
+#define WITH_TLS
+#include "session.h"
+
+void put(struct session *s) { s->sent++; }

@@ -1,0 +1,4 @@
+#define WITH_PADS
+#include "session.h"
+
+void put(struct session *s) { s->sent++; }
