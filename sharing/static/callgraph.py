@@ -25,6 +25,7 @@ from sharing.static.librarycode import library_code
 from sharing.static.ownruns import with_own_runs
 from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
 from sharing.static.pointercalls import KeptFunctions, resolved_calls
+from sharing.static.preludes import Preludes, find_preludes
 from sharing.static.reach import MAX_ROOTS, pointed, reach
 from sharing.static.roots import LIBRARIES, LookElsewhere, ThreadStructure, flagged, thread_structure
 from sharing.static.starts import Root
@@ -58,6 +59,7 @@ class CallGraph:
     unknown: str = ""  # why threads may run that were not seen to start, "" where all is known or assumed
     by_pointers: Bools | None = None  # of these, those that are through pointers of this image alone
     rest: Floats | None = None  # by function the share of its weight that makes something busy; None: all of it
+    preludes: Preludes = field(default_factory=Preludes)  # what threads do before they wait for all others
     _met: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def callers(self, function: int) -> list[int]:
@@ -140,6 +142,10 @@ def build(
     if threads.threaded:
         kept = kept.while_threads_run(lambda rows: phases.sequential(rows["function"], program_point(image, rows)))
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
+    preludes = Preludes()
+    if by_thread is not None:
+        preludes = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
+        preludes = preludes.of_parts(stretches.source)
     if by_thread is not None and stretches.parted:
         by_thread = by_thread.of_parts(stretches.source, stretches.parted)
     caller_list, caller_where, caller_start = edges.callers_by_callee()
@@ -161,6 +167,7 @@ def build(
         threads.unknown,
         ways.by_pointers,
         left_over(image, threads.roots, own),
+        preludes,
     )
 
 

@@ -157,11 +157,12 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
         part_of_run = part * np.maximum(several, _on_one_line(image, rows, variable))
         once = perthread.times(rows["loop_depth"], rows["rarity"]) * part_of_run * (1.0 if rest is None else rest)
     mask, cold = graph.mask_of(image, rows), graph.cold[function]
-    seldom = once_in_life(image, graph, rows, mask) & (lock_row < 0)
+    before = graph.preludes.alone(image, rows, mask)
+    seldom = before | (once_in_life(image, graph, rows, mask) & (lock_row < 0))
     aside = seldom | cold | (part == 0.0) | (rows["rarity"] >= shared.SELDOM)
     seldom |= (sets := latched(image, graph, rows, mask, aside))
     if once is not None:
-        once = np.where(sets, 0.0, once)
+        once = np.where(sets | before, 0.0, once)
     lasting = np.where(seldom, 2.0 ** (-shared.SELDOM / shared.RARITY_STEPS), 1.0) if seldom.any() else None
     return Accesses(rows, weight * part * several, mask, lock_row, variable, cold, once, rest, lasting)
 

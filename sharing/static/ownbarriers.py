@@ -3,8 +3,10 @@
 Owns which code is one, and the calls at which threads wait for all others there.  One thread comes last: it finds the
 number complete, changes what the others ask for and wakes them, on one arm of a branch; they wait on the other.  A
 queue wakes and waits for different reasons, and a pool's end wakes whom others let wait: neither does both on two arms
-behind one count.  What the loop around the wait asks for must be set by that last thread alone.  Where threads spin
-(``spinbarriers``) who comes last must set back the count as well: else it may be who comes first, and prepares.
+behind one count.  What the loop around the wait asks for must be set by that last thread alone.  It may be the count
+itself, which all that come make less: then who comes last wakes all others on one arm and finds nothing to wait for.
+Where threads spin (``spinbarriers``) who comes last must set back the count as well: else it may be who comes first,
+and prepares.
 """
 
 from __future__ import annotations
@@ -26,12 +28,14 @@ from sharing.model.vocabulary import LockKind
 from sharing.static.callees import calls_of
 from sharing.static.executions import in_loop
 from sharing.static.spinbarriers import CHANGES, OFFSETS, accessed, spins
+from sharing.static.waitingrounds import loops_of
 
 _WAITING = tuple(f".{operation}" for operation in WAITS)  # as source shows it
 MAX_BARRIERS = 16  # in the code of one function; of more, which are compared with each other, nothing is said
 MAX_WORDS = 4  # that a barrier changes: a number, a generation, a sense, how many go on
 
 Bools = npt.NDArray[np.bool_]
+Rarity = npt.NDArray[np.uint8]
 Place = tuple[int, int]
 
 
@@ -116,8 +120,9 @@ def _of_kind(image: Image, calls: _Calls, once: Bools) -> Iterator[OwnBarrier]:
     words = _words(image, both)
     for function in both:
         every = words.keep(words.rows["function"] == function)
-        found = list(_in_function(image, calls.of(function), every, seldom))
-        if len(found) == 1 and _is_no_more(image, function, every):
+        own = calls.of(function)
+        found = list(_in_function(image, own, every, seldom))
+        if len(found) == 1 and _is_no_more(image, function, every, own.waits):
             for place, rows in _made(image, function, found[0]):
                 if place is not None and _set_behind(image, function, place, found[0], seldom):
                     continue
@@ -188,7 +193,9 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) ->
         def inside(rows: Table, *, number: int = number, later: tuple[Table, Table] = later) -> Bools:
             places = points(image, rows)
             first, *ends = (points(image, rows) for rows in (locks[number : number + 1], *later))
-            outside = [places.behind(one).any(axis=1) for one in ends]
+            # An end that is seldom come to is no way to what is done as a rule.
+            kinds = zip(ends, later, strict=True)
+            outside = [_surely(places.behind(at), end["rarity"], rows["rarity"]) for at, end in kinds]
             chosen: Bools = places.behind(first)[:, 0] & ~np.logical_or.reduce(outside)
             return chosen
 
@@ -202,6 +209,12 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) ->
             yield _Code(locks[number : number + 1], words, asked)
 
 
+def _surely(behind: Bools, ends: Rarity, places: Rarity) -> Bools:
+    """Which of these places (rows) have one of the ends (columns) behind them on all ways there, by their rarity."""
+    often: Bools = behind @ np.exp2(-(ends / shared.RARITY_STEPS)) >= np.exp2(-(places + 1.0) / shared.RARITY_STEPS)
+    return often & behind.any(axis=1)
+
+
 def _asked(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int | None:
     """The word that those who wait ask for, and who comes last sets, where this is a barrier; else None.
 
@@ -212,6 +225,8 @@ def _asked(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int |
     waiting, waking = points(image, waits), points(image, wakes)
     if in_loop(wakes["loop_depth"] - min(waits["loop_depth"].min(), wakes["loop_depth"].min())).any():
         return None
+    if (latch := _counted_down(image, calls, words, seldom)) is not None:
+        return latch
     if waiting.behind(waking).any() or waking.behind(waiting).any():
         return None
     places = points(image, words.rows)
@@ -230,6 +245,26 @@ def _asked(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int |
     if not counted or not told or _set_elsewhere(image, words, asked | set(told), seldom):
         return None
     return int(told[0])
+
+
+def _counted_down(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int | None:
+    """The word that each thread changes and then waits for, where some wake the others on the way; else None."""
+    waits, wakes = calls.waits, calls.wakes
+    if calls.spin or len(waits) != 1 or len(wakes) != 1 or not in_loop(waits["loop_depth"]).all():
+        return None
+    waiting, waking, places = (points(image, rows) for rows in (waits, wakes, words.rows))
+    # Who wakes comes to the wait as well, and not each thread that comes there has woken others.
+    if not waiting.behind(waking).all() or waking.behind(waiting).any() or wakes["rarity"][0] == waits["rarity"][0]:
+        return None
+    before = (waking.behind(places) & waiting.behind(places)).any(axis=0)
+    before &= words.rows["rarity"] < wakes["rarity"][0]  # each does so, not who wakes alone
+    looped = words.rows["loop_depth"] > wakes["loop_depth"][0]
+    asked = set(words.word[looped & ~words.changes].tolist())
+    told: set[int] = asked & set(words.word[before & words.changes & ~looped].tolist())
+    changed = set(words.word[words.changes & ~before].tolist())
+    if not told or told & changed or _set_elsewhere(image, words, told, seldom):
+        return None
+    return min(told)  # in source one word may be that of an object and of an argument
 
 
 def _set_elsewhere(image: Image, words: _Words, asked: set[int], seldom: _Seldom) -> bool:
@@ -255,12 +290,15 @@ def _set_behind(image: Image, function: int, place: Place, code: _Code, seldom: 
     return _again(sites[sites["flags"] & SiteFlag.VIA_CALL == 0], seldom)
 
 
-def _is_no_more(image: Image, function: int, every: _Words) -> bool:
+def _is_no_more(image: Image, function: int, every: _Words, waits: Table) -> bool:
     """Whether other functions call this one by its name, and it is a barrier and nothing else."""
     row = image.functions[function]
     called = len(calls_of(image, int(row["address"]))) > 0 and not row["flags"] & FunctionFlag.ADDRESS_TAKEN
-    looped = in_loop(every.rows["loop_depth"]) & every.changes
-    return bool(called and not looped.any() and len(set(every.word[every.changes].tolist())) <= MAX_WORDS)
+    changes = every.rows[every.changes]
+    counted = set(every.word[every.changes].tolist())
+    waiting = set(loops_of(image, waits[in_loop(waits["loop_depth"])]))  # how often it waited may be counted there
+    working = set(loops_of(image, changes[in_loop(changes["loop_depth"])])) - waiting
+    return bool(called and not working and len(counted) <= MAX_WORDS)
 
 
 def _made(image: Image, function: int, code: _Code) -> Iterator[tuple[Place | None, Table]]:

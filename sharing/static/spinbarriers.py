@@ -20,9 +20,13 @@ OFFSETS = 1 << 32  # between the words of two arguments of a function, which are
 CHANGES = (AccessKind.STORE, AccessKind.RMW)
 
 _KINDS = (AccessKind.LOAD, *CHANGES)
-_PLACE = ["ip", "function", "order", "kind", "loop_depth", "rarity", "flags"]
+_PLACE = ["ip", "function", "order", "kind", "loop_depth", "rarity", "flags", "size"]
+
+LEAST_WORD = 4  # bytes of what is counted or asked for: a wider store may be of two
+MOST_COVERED = 7  # further words by one instruction: those of a line are cleared, not counted
 
 Bools = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.int64]
 
 
 class Accessed(NamedTuple):
@@ -42,7 +46,10 @@ class Spins(NamedTuple):
 
 
 def accessed(image: Image, functions: npt.ArrayLike) -> Accessed:
-    """The words that functions access in static storage, behind their arguments, and behind other pointers."""
+    """The words that functions access in static storage, behind their arguments, and behind other pointers.
+
+    One instruction may store to several of them, which are then as many accesses.
+    """
     sites, params, behind = (
         rows[among(rows["function"], functions) & among(rows["kind"], _KINDS)]
         for rows in (image.sites, image.params, image.behind.sites)
@@ -50,7 +57,30 @@ def accessed(image: Image, functions: npt.ArrayLike) -> Accessed:
     rows = np.concatenate([table[_PLACE] for table in (sites, params, behind)])
     argument = -1 - params["offset"] % OFFSETS - params["arg"].astype(np.int64) * OFFSETS
     word = np.concatenate([sites["target"].astype(np.int64), argument, behind["target"].astype(np.int64)])
-    return Accessed(rows, word, np.arange(len(rows)) < len(sites))
+    static = np.arange(len(rows)) < len(sites)
+    wide, within = _covered(rows, word)
+    return Accessed(
+        np.concatenate([rows, rows[wide]]), np.concatenate([word, within]), np.concatenate([static, static[wide]])
+    )
+
+
+def _covered(rows: Table, word: Words) -> tuple[Words, Words]:
+    """(rows that store to a further word that the same function accesses as well, that word)"""
+    place = np.where(word < 0, -1 - word, word)  # numbers of words behind an argument fall
+    keys = np.stack([rows["function"].astype(np.int64), word < 0, place], axis=1)
+    words, of = np.unique(keys, axis=0, return_inverse=True)
+    of = of.reshape(-1)
+    wide = np.flatnonzero((rows["kind"] == AccessKind.STORE) & (rows["size"] > LEAST_WORD))
+    found, within = [wide[:0]], [word[:0]]
+    for further in range(1, MOST_COVERED + 1):
+        wide = wide[of[wide] + further < len(words)]
+        other = words[of[wide] + further]
+        inside = (other[:, :2] == words[of[wide], :2]).all(axis=1)
+        inside &= other[:, 2] - place[wide] < rows["size"][wide].astype(np.int64)
+        wide = wide[inside]
+        found.append(wide)
+        within.append(np.where(other[inside, 1] != 0, -1 - other[inside, 2], other[inside, 2]))
+    return np.concatenate(found), np.concatenate(within)
 
 
 def spins(image: Image) -> Spins | None:

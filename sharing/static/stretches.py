@@ -187,7 +187,7 @@ class _Parts(msgspec.Struct, frozen=True):
 class Stretches(msgspec.Struct, frozen=True):
     """``roots`` with one for each stretch, ``source`` by root the one that it is of, ``meets`` who may overlap it.
 
-    ``parted`` is the mask of those roots that are stretches.
+    ``parted`` is the mask of those roots that are stretches; ``meetings`` is where threads wait for each other.
     """
 
     roots: tuple[Root, ...]
@@ -195,6 +195,7 @@ class Stretches(msgspec.Struct, frozen=True):
     meets: tuple[int, ...]
     parted: int = 0
     parts: tuple[_Parts, ...] = ()
+    meetings: tuple[MeetingPoint, ...] = ()
 
     def calls(self, image: Image, edges: Edges) -> Iterator[tuple[int, Ints, int]]:
         """(function of an entry, what it calls in one of its stretches, the bit of that)"""
@@ -247,7 +248,8 @@ def find_stretches(
     regions = _regions(roots, mask)
     parts: list[_Parts] = []
     sections: set[int] = set()
-    for line in _lines(image, knowledge, roots, {at for at, of in regions.items() if at == of}, (edges, once)):
+    meetings = meeting_points(image, knowledge, roots, once)
+    for line in _lines(image, meetings, roots, {at for at, of in regions.items() if at == of}, edges):
         behind = () if line.sections is None else (image.behind.elsewhere,)
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
@@ -283,7 +285,8 @@ def find_stretches(
             if together and not _parted(passed[at], passed[other]):
                 met |= 1 << other
         meets.append(met)
-    return Stretches(tuple(made), tuple(source), tuple(meets), sum(p.every for p in parts), tuple(parts))
+    parted = sum(p.every for p in parts)
+    return Stretches(tuple(made), tuple(source), tuple(meets), parted, tuple(parts), tuple(meetings))
 
 
 def _lives(image: Image, roots: Sequence[Root], edges: Edges, parted: Container[int]) -> Iterator[_Ways]:
@@ -358,18 +361,9 @@ def _one_after_another(roots: Sequence[Root], regions: dict[int, int], a: int, b
 
 
 def _lines(
-    image: Image,
-    knowledge: Knowledge,
-    roots: Sequence[Root],
-    regions: Container[int],
-    calls: tuple[Edges, Bools],
+    image: Image, objects: list[MeetingPoint], roots: Sequence[Root], regions: Container[int], edges: Edges
 ) -> Iterator[_Line]:
-    """Entries of threads that pass barriers, where all calls at each of these are in such entries.
-
-    ``calls``: edges, and functions that run at most once.
-    """
-    edges, once = calls
-    objects = meeting_points(image, knowledge, roots, once)
+    """Entries of threads that pass barriers, where all calls at each of these are in such entries."""
     entry = _entries(image, roots, edges)
     through = ways_in({row for one in objects for row in one.functions}, entry, image, edges)
     entry |= {row: entry[way[0]] for row, way in through.items()}
