@@ -95,7 +95,10 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         # Another run may come there.
         lowered = min(finding.severity, Severity.LOW, key=lambda s: s.rank)
         return _noted(finding, text, lowered, weighed)
-    found = shared_use(weighed, places)
+    # What the sentence is about comes first: of its neighbours some are used under the lock that it may name.
+    found = shared_use(weighed, places[:2])
+    if not busy(found):
+        found = shared_use(weighed, places)
     if weighed.counted.estimated:
         return finding  # a function that was entered once can use something for hours
     if found is None and weighed.counted.together:

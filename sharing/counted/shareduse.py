@@ -7,7 +7,8 @@ uses what how often, and not whether two do so at one time.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeGuard
 
@@ -73,15 +74,21 @@ class Uses(Protocol):
     def uses(self, span: Range) -> tuple[Floats, Floats]: ...
 
 
-def shared_use(weighed: Uses, spans: Sequence[NamedSpan]) -> SharedUse | None:
-    """The pair of spans and threads where both sides are busiest; one span alone is paired with itself."""
+def shared_use(
+    weighed: Uses, spans: Sequence[NamedSpan], meet: Callable[[int, int], bool] = lambda a, b: True
+) -> SharedUse | None:
+    """The pair of spans and threads where both sides are busiest; one span alone is paired with itself.
+
+    ``meet``: of which two spans, by number, it is asked.
+    """
     instructions = np.maximum(weighed.counted.instructions, 1.0)
     process = np.array([t.process for t in weighed.counted.threads])
     uses = [weighed.uses(one.span) for one in spans]
     alone = np.eye(len(process), dtype=bool) & (not weighed.counted.together)
     apart = (process[:, None] != process[None, :]) | alone
     best: SharedUse | None = None
-    pairs = [(a, b) for a in range(len(spans)) for b in range(len(spans)) if a != b] or [(0, 0)] * len(spans)
+    pairs = [(a, b) for a in range(len(spans)) for b in range(len(spans)) if a != b and meet(a, b)]
+    pairs = [(0, 0)] if len(spans) == 1 else pairs
     for a, b in pairs:
         writes, touches = uses[a][0] * PER_MILLION / instructions, uses[b][1] * PER_MILLION / instructions
         both = np.minimum(writes[:, None], touches[None, :])
@@ -205,7 +212,11 @@ def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
     for draft in drafts:
         if draft.verdict is Verdict.FRAGILE:
             continue  # a warning of what may come, which the code alone gives
-        found = shared_use(weighed, [_named_span(a, draft.line) for a in draft.actors])
+        actors = draft.actors
+        spans = [_named_span(actor, draft.line) for actor in actors]
+        found = shared_use(weighed, spans, functools.partial(_may_meet, actors))
+        if not busy(found):
+            found = shared_use(weighed, spans)
         if found is None or not busy(found):
             continue
         allowed = min(draft.severity, severity(found), key=_rank)
@@ -215,6 +226,12 @@ def graded(drafts: Iterable[Draft], weighed: Weighed) -> list[Draft]:
             )
         )
     return out
+
+
+def _may_meet(actors: Sequence[Actor], first: int, second: int) -> bool:
+    """Not where one is the lock that the other is used under, or both are under one: who holds it needs both."""
+    a, b = actors[first], actors[second]
+    return not (a.guards & b.guards or a.name in b.guards or b.name in a.guards)
 
 
 def _named_span(actor: Actor, line: LineProfile) -> NamedSpan:

@@ -91,3 +91,30 @@ def test_of_one_variable_it_is_not_said_that_both_are_used(members: tuple[str, .
     assert found.severity is Severity.LOW
     assert said in found.evidence[-1].text
     assert ("both" in found.evidence[-1].text) == (len(members) > 1)
+
+
+def test_what_the_sentence_is_about_is_shown_before_a_busier_neighbour() -> None:
+    """A lock and what another thread counts beside it; who takes the lock uses a list under it far more often."""
+    lock, counter, items = (0x4080, 0x4084), (0x4088, 0x4090), (0x4090, 0x4098)
+    none = np.zeros(2)
+    used = {lock: np.array([1e5, 0.0]), counter: np.array([0.0, 1e4]), items: np.array([1e5, 9e4])}
+    weighed = SimpleNamespace(
+        uncounted=lambda span: False,
+        behind_pointers=lambda span: True,
+        holds=lambda span: True,
+        uses=lambda span: (used.get(span, none), used.get(span, none)),
+        counted=CountedImage(
+            np.zeros(0, EXECUTION_DTYPE), (CountedThread(0, 1, 10_000_000), CountedThread(0, 2, 10_000_000))
+        ),
+    )
+    who = tuple(
+        Participant(name, hex(a), b - a, ((a - 0x4080, b - 0x4080),), "", "")
+        for name, (a, b) in (("lock", lock), ("counter", counter), ("items", items))
+    )
+    where = LineRef("0x4080", 64)
+    code = Finding("a", "r", Severity.HIGH, Confidence.STATIC, Verdict.FALSE_SHARING, where, who, "", (), ())
+    ((found,), _) = join([code], [], cast(Weighed, weighed))
+    said = " ".join(one.text for one in found.evidence)
+    assert found.confidence is Confidence.COUNTED
+    assert "wrote lock 10,000 times" in said
+    assert "wrote counter 1,000 times" in said
