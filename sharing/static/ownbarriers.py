@@ -192,11 +192,10 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) ->
 
         def inside(rows: Table, *, number: int = number, later: tuple[Table, Table] = later) -> Bools:
             places = points(image, rows)
-            first, *ends = (points(image, rows) for rows in (locks[number : number + 1], *later))
+            first, further, ends = (points(image, of) for of in (locks[number : number + 1], *later))
             # An end that is seldom come to is no way to what is done as a rule.
-            kinds = zip(ends, later, strict=True)
-            outside = [_surely(places.behind(at), end["rarity"], rows["rarity"]) for at, end in kinds]
-            chosen: Bools = places.behind(first)[:, 0] & ~np.logical_or.reduce(outside)
+            given = _surely(places.behind(ends), later[1]["rarity"], rows["rarity"])
+            chosen: Bools = places.behind(first)[:, 0] & ~places.behind(further).any(axis=1) & ~given
             return chosen
 
         chosen = inside(waits)
