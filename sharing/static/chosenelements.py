@@ -92,11 +92,15 @@ def _changed_by_kinds(calls: CallGraph, reached: Reached, atomic: Set[str]) -> s
 
 
 def _changed_atomically(reached: Reached) -> set[str]:
-    """Records in which code changes something by atomic operations, or takes a lock."""
+    """Records in which code changes something by atomic operations, or takes a lock.
+
+    Not those that are handed over otherwise, as what a thread is started with is.
+    """
     sites, places = reached.uncut
     atomic = sites["ip"][sites["flags"] & SiteFlag.ATOMIC != 0]
     found = {places[ip].name for ip in atomic.tolist() if places[ip].exact}
-    return found | {one.name for one in reached.places.handed.values()}
+    handed = reached.places.handed
+    return found | {handed[key].name for key in reached.locks[["ip", "arg"]].tolist() if key in handed}
 
 
 def _is_for_several(types: TypeTable, name: str, knowledge: Knowledge) -> bool:

@@ -104,3 +104,59 @@ def test_threads_change_elements_that_code_chooses(
 )
 def test_nothing_is_said_of_others(tmp_path: Path, compiler: str, change: str, made: str, use: str) -> None:
     assert not found(tmp_path, compiler, change, made, use)
+
+
+OWN = """
+#include <pthread.h>
+#include <stdlib.h>
+struct slot { long number; };
+struct poller { GUARD long *sums; struct slot *slots; unsigned long many; pthread_t thread; };
+static void *run(void *given) {
+  struct poller *p = given;
+  for (long i = 0; i < 100000000; i++) {
+    LOCK;
+    p->many = p->many * 6364136223846793005ul + 1442695040888963407ul;
+    p->slots[p->many >> 58].number = i;
+    UNLOCK;
+  }
+  return NULL;
+}
+__attribute__((noinline)) static void make(struct poller **made) {
+  struct poller *p = calloc(1, sizeof *p);
+  p->slots = calloc(64, sizeof(struct slot));
+  *made = p;
+  pthread_create(&p->thread, NULL, run, p);
+}
+int main(void) {
+  struct poller *all[4];
+  for (int i = 0; i < 4; i++) make(&all[i]);
+  for (int i = 0; i < 4; i++) pthread_join(all[i]->thread, NULL);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_what_each_thread_is_handed_one_of_has_an_array_of_its_own(tmp_path: Path, compiler: str) -> None:
+    """That a thread is started with a record says nothing of several that use it; a lock in it does."""
+    own = {"GUARD": "long seed;", "UNLOCK": "(void)0", "LOCK": "p->seed++"}
+    locked = {
+        "GUARD": "pthread_mutex_t lock;",
+        "UNLOCK": "pthread_mutex_unlock(&p->lock)",
+        "LOCK": "pthread_mutex_lock(&p->lock)",
+    }
+    assert not _said_of_slots(tmp_path, compiler, own)
+    assert _said_of_slots(tmp_path, compiler, locked)
+
+
+def _said_of_slots(folder: Path, compiler: str, words: dict[str, str]) -> list[Finding]:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}: Debian's package has its name")
+    text = OWN
+    for word, said in words.items():
+        text = text.replace(word, said)
+    source, program = folder / "poller.c", folder / "poller"
+    source.write_text(text)
+    subprocess.run([compiler, "-g", "-pthread", "-O2", str(source), "-o", str(program)], check=True)
+    findings = audit(AuditOptions(binary=str(program))).findings
+    return [one for one in findings if one.rule == "packed-thread-slots"]
