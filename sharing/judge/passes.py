@@ -26,6 +26,7 @@ from sharing.rules.line.base import Context
 from sharing.static import callgraph, correlate, flow
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
+from sharing.static.eventloops import with_rare_preparations
 from sharing.static.flow import LockCalls
 from sharing.static.givenrows import with_given_rows
 from sharing.static.objecttables import with_object_calls
@@ -133,7 +134,7 @@ def run_passes(
     image = with_start_words(image, knowledge)
     image = with_start_records(image, knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))
-    image = with_rare_starts(with_rarity(image, knowledge), knowledge)
+    image = with_rare_starts(with_rare_preparations(with_rarity(image, knowledge), knowledge), knowledge)
     calls = callgraph.build(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     image = with_given_rows(with_own_elements(image, calls), calls)
     shown = readable_names([r.name for r in calls.roots], demangle)

@@ -107,6 +107,7 @@ class Knowledge:
             self._handoffs.add(name, handoff)
         self._threads: FunctionNames[ThreadRow] = FunctionNames(linkage)
         self._callbacks: FunctionNames[CallbackRow] = FunctionNames(linkage)
+        self._event_loops: FunctionNames[bool] = FunctionNames(linkage)
         self._barriers: FunctionNames[BarrierRow] = FunctionNames(linkage)
         self._barrier_makers: set[str] = set()
         self._joins: FunctionNames[bool] = FunctionNames(linkage)
@@ -130,12 +131,16 @@ class Knowledge:
             for callback in table.callback:
                 for name in callback.functions:
                     self._callbacks.add(name, callback, rust=rust)
+                for name in callback.loop:
+                    self._event_loops.add(name, True, rust=rust)
             for barrier in table.barrier:
                 self._barrier_makers.update(barrier.makers)
                 for name in barrier.functions:
                     self._barriers.add(name, barrier, rust=rust)
             for name in table.join:
                 self._joins.add(name, True, rust=rust)
+            for name in table.event_loop:
+                self._event_loops.add(name, True, rust=rust)
             for name in table.result_wait:
                 self._results.add(name, True, rust=rust)
             for name in table.thread_entry:
@@ -252,6 +257,10 @@ class Knowledge:
     def callbacks(self, name: str) -> list[CallbackRow]:
         """Which of its arguments a function of this name has called, and by whom."""
         return self._callbacks.find(name)
+
+    def event_loops(self, names: Sequence[str]) -> list[int]:
+        """Rows of the names of functions that run events, calling back, until they are told to end."""
+        return self._event_loops.among(names)
 
     def lock_abi(self, row: int, image: Image) -> LockAbi | None:
         """The byte ranges of a lock row in this image, None where the table does not know them."""

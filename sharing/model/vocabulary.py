@@ -235,10 +235,10 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     ``inline_namespaces`` are namespaces, as globs by the outermost one, that names in a program have and rows leave
     out.  ``thread_entry`` are functions that run on a thread of their own whoever starts them, ``thread_number`` those
     that return the number of the running thread or of its processor, ``thread_handle`` types of objects that stand for
-    a thread, ``result_wait`` those that return when a task has set its result, ``runtime_function`` what a C runtime
-    adds to every program, ``library_data`` globs over readable names of variables that a program has from the library
-    and cannot move, ``runtime_code`` globs over functions of a run-time that each program contains and that are not
-    looked into, like those of another file.
+    a thread, ``result_wait`` those that return when a task has set its result, ``event_loop`` those that run events
+    until they are told to end, ``runtime_function`` what a C runtime adds to every program, ``library_data`` globs over
+    readable names of variables that a program has from the library and cannot move, ``runtime_code`` globs over
+    functions of a run-time that each program contains and that are not looked into, like those of another file.
     """
 
     library: str = ""
@@ -251,6 +251,7 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     barrier: tuple[BarrierRow, ...] = ()
     join: tuple[str, ...] = ()
     result_wait: tuple[str, ...] = ()
+    event_loop: tuple[str, ...] = ()
     thread_number: tuple[str, ...] = ()
     thread_entry: tuple[str, ...] = ()
     pool_task: tuple[PoolRow, ...] = ()
