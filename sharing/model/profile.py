@@ -155,6 +155,7 @@ class Actor:
     file: str = ""  # of its declaration, as sharing.basics.sourcepath shortens it
     callers: frozenset[str] = frozenset()  # functions with data of their own here, whose helpers make the accesses
     late_callers: frozenset[str] = frozenset()  # those to which each helper returns a while after it made them
+    helpers: tuple[tuple[str, frozenset[str]], ...] = ()  # each helper, and all that calls it
     often: FrequentUse | None = None  # None: not estimated by root
     raised: bool = False  # hot in a loop of its own thread only, not among the busiest of the program
     of_library: bool = False  # the standard library's own data, which no user of it can move

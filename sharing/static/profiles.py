@@ -221,6 +221,7 @@ class Profiler:
             accesses=accesses,
             callers=(callers := self._callers(piece.rows))[0],
             late_callers=callers[1],
+            helpers=callers[2],
             write_heat=write_heat,
             read_heat=read_heat,
             raised=raised,
@@ -262,9 +263,11 @@ class Profiler:
         """Roots that write these bytes, and that use them, as often as costs a program something."""
         return self._uses.often(rows) if self._uses is not None else None
 
-    def _callers(self, rows: list[int]) -> tuple[frozenset[str], frozenset[str]]:
-        """Functions that call those which make these accesses, helpers, as nothing else enters them; and those of them
-        of which each helper goes on for a while behind its accesses.
+    def _callers(
+        self, rows: list[int]
+    ) -> tuple[frozenset[str], frozenset[str], tuple[tuple[str, frozenset[str]], ...]]:
+        """Functions that call those which make these accesses, helpers, as nothing else enters them; those of them
+        of which each helper goes on for a while behind its accesses; and the callers of each helper that are all known.
         """
         columns, places = self._columns, dict[int, list[Place]]()
         for at in rows:
@@ -272,9 +275,13 @@ class Profiler:
                 places.setdefault(columns.function[at], []).append((columns.order[at], columns.ip[at]))
         soon: set[int] = set()
         late: set[int] = set()
+        helpers: list[tuple[str, frozenset[str]]] = []
         for helper, at_places in places.items():
-            (late if self._helpers.goes_on(helper, at_places) else soon).update(self.graph.callers(helper))
-        return self._shown(soon | late), self._shown(late - soon)
+            callers = self.graph.callers(helper)
+            (late if self._helpers.goes_on(helper, at_places) else soon).update(callers)
+            if helper in self._names and callers and all(caller in self._names for caller in callers):
+                helpers.append((self._names[helper], self._shown(set(callers))))
+        return self._shown(soon | late), self._shown(late - soon), tuple(helpers)
 
     def _shown(self, functions: set[int]) -> frozenset[str]:
         return frozenset(self._names[f] for f in functions if f in self._names)

@@ -71,6 +71,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         write_heat=Heat[table.get("write_heat", "COLD").upper()],
         read_heat=Heat[table.get("read_heat", "COLD").upper()],
         callers=frozenset(table.get("callers", ())),
+        helpers=tuple((name, frozenset(callers)) for name, callers in table.get("helpers", {}).items()),
         guards=frozenset(table.get("guards", ())),
         write_guards=frozenset(table.get("write_guards", ())),
         sized=table.get("sized", True),

@@ -252,9 +252,11 @@ def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
 def in_common(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
     """Share of the victim's weight in functions that also touch ``a``: that tells what belongs to what.
 
-    ``by_helpers``: or call one that does, and nothing else that enters it.
+    ``by_helpers``: or call one that does, and nothing else that enters it; or are called by such alone.
     """
     users = a.functions | a.callers if by_helpers else a.functions
+    if by_helpers:
+        users |= {helper for helper, callers in b.helpers if callers <= users}
     total = sum(x.weight for x in b.accesses if not x.cold)
     both = sum(x.weight for x in b.accesses if not x.cold and x.function in users)
     return both / total if total else 0.0
