@@ -180,7 +180,8 @@ def executables(program: Program) -> Iterator[tuple[str, Program]]:
     """(path of the unit with main, its program) for each main, biggest first, then ("", the rest) if there is any.
 
     A program needs the units that define what it refers to, transitively; of several definitions the one whose
-    path has most in common with the unit that asks.
+    path has most in common with the unit that asks.  A unit with another ``main``, as a part of a library that is built
+    once more as its own test, is linked with none.
     """
     mains = [i for i, unit in enumerate(program.units) if any(identity == "main" for identity, _ in unit.functions)]
     if not mains:
@@ -195,7 +196,7 @@ def executables(program: Program) -> Iterator[tuple[str, Program]]:
         [s for s in dict.fromkeys(unit.symbols) if s in where and index not in where[s]]
         for index, unit in enumerate(program.units)
     ]
-    groups = [(main, sorted(_closure(program, main, needs, where))) for main in mains]
+    groups = [(main, sorted(_closure(program, main, needs, where, set(mains) - {main}))) for main in mains]
     covered = {unit for _, members in groups for unit in members}
     groups.sort(key=lambda g: (-len(g[1]), g[0]))
     for main, members in groups[:MAX_EXECUTABLES]:
@@ -236,24 +237,26 @@ def _definers(program: Program) -> dict[str, list[int]]:
     return where
 
 
-def _closure(program: Program, main: int, needs: list[list[str]], where: dict[str, list[int]]) -> set[int]:
-    """Units that a main needs.  What only one unit defines comes first: it may settle what several define."""
+def _closure(
+    program: Program, main: int, needs: list[list[str]], where: dict[str, list[int]], apart: set[int]
+) -> set[int]:
+    """Units that a main needs, of ``apart`` none.  What only one defines comes first: it may settle what several do."""
     seen, front, open_needs = {main}, [main], []
     while True:
         while front:
             unit = front.pop()
             for symbol in needs[unit]:
-                definers = where[symbol]
+                definers = [definer for definer in where[symbol] if definer not in apart]
                 if len(definers) > 1:
                     open_needs.append((unit, symbol))
-                elif definers[0] not in seen:
+                elif definers and definers[0] not in seen:
                     seen.add(definers[0])
                     front.append(definers[0])
         unsettled = [(unit, symbol) for unit, symbol in open_needs if seen.isdisjoint(where[symbol])]
         if not unsettled:
             return seen
         unit, symbol = unsettled[0]
-        chosen = _nearest(program, unit, where[symbol], needs)
+        chosen = _nearest(program, unit, [one for one in where[symbol] if one not in apart], needs)
         seen.add(chosen)
         front.append(chosen)
         open_needs = unsettled[1:]

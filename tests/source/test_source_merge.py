@@ -74,6 +74,30 @@ def test_of_two_definitions_the_nearer_one_is_linked() -> None:
     }
 
 
+def test_a_unit_that_is_built_once_more_as_a_program_is_linked_without_its_main() -> None:
+    """As a file of a library with its own test in it: two of the name main are never linked."""
+    program = assemble(
+        [
+            unit("/src/lib/number.c", defines=("number",), main=True).build(),
+            unit("/src/lib/number.c", defines=("number",), uses=("log_line",)).build(),
+            unit("/src/lib/log.c", defines=("log_line",)).build(),
+            unit("/src/server.c", main=True, uses=("number",)).build(),
+        ]
+    )
+    parts = {path: part.members for path, part in executables(program)}
+    assert parts == {"/src/server.c": (1, 2, 3), "/src/lib/number.c": (0,)}
+
+
+def test_what_only_another_program_defines_is_in_none() -> None:
+    program = assemble(
+        [
+            unit("/src/tool.c", defines=("helper",), main=True).build(),
+            unit("/src/server.c", main=True, uses=("helper",)).build(),
+        ]
+    )
+    assert sorted(part.members for _, part in executables(program)) == [(0,), (1,)]
+
+
 def test_what_no_main_needs_is_judged_as_a_library() -> None:
     program = assemble(
         [
