@@ -263,9 +263,32 @@ def _closure(
 
 
 def _nearest(program: Program, unit: int, candidates: list[int], needs: list[list[str]]) -> int:
-    """The definer whose folders have most in common with the unit's; of those the one that needs least itself."""
+    """The definer whose folders have most in common with the unit's; of those the one that needs least itself.
+
+    A file that is compiled several times is for as many programs: databases list what one is made of side by side.
+    """
     path = program.units[unit].path
-    return max(candidates, key=lambda c: (_common(path, program.units[c].path), -len(needs[c]), -c))
+    best = max(candidates, key=lambda c: (_common(path, program.units[c].path), -len(needs[c]), -c))
+    same = [c for c in candidates if program.units[c].path == program.units[best].path]
+    return min(_beside(program, unit, same), key=lambda c: (abs(c - unit), c))
+
+
+def _beside(program: Program, unit: int, candidates: list[int]) -> list[int]:
+    """Of a file that is compiled several times those for the same program as a unit, if that one is so as well.
+
+    Programs are listed one after the other, each in the same order of files.
+    """
+    path = program.units[unit].path
+    first = next(i for i, other in enumerate(program.units) if other.path == path)
+    front = [i for i, other in enumerate(program.units[:unit]) if other.path == path]
+    behind = [i for i, other in enumerate(program.units) if i > unit and other.path == path]
+    if not front and not behind:
+        return candidates
+    if min(candidates) < first:  # what it asks for is listed in front of it
+        found = [c for c in candidates if c < unit and not any(c < i for i in front)]
+    else:
+        found = [c for c in candidates if c > unit and not any(c > i for i in behind)]
+    return found or candidates
 
 
 def _common(a: str, b: str) -> int:

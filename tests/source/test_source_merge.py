@@ -88,6 +88,18 @@ def test_a_unit_that_is_built_once_more_as_a_program_is_linked_without_its_main(
     assert parts == {"/src/server.c": (1, 2, 3), "/src/lib/number.c": (0,)}
 
 
+@pytest.mark.parametrize("main_first", [True, False])
+def test_what_is_compiled_twice_is_for_the_program_that_it_is_listed_with(main_first: bool) -> None:
+    """As a server and the same for its tests; that one may need more is of its flags."""
+    server = unit("/src/server.c", main=True, uses=("log_line", "serve")).build()
+    files = [unit("/src/serve.c", defines=("serve",)), unit("/src/log.c", defines=("log_line",))]
+    check = unit("/src/serve.c", defines=("serve",), uses=("check",)), unit("/src/check.c", defines=("check",))
+    one, other = [one.build() for one in files], [one.build() for one in (check[0], files[1], check[1])]
+    listed = [server, *one, server, *other] if main_first else [*one, server, *other, server]
+    members = [part.members for _, part in executables(assemble(listed))]
+    assert members == [(3, 4, 5, 6), (0, 1, 2)]
+
+
 def test_what_only_another_program_defines_is_in_none() -> None:
     program = assemble(
         [
