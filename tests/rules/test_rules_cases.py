@@ -70,6 +70,7 @@ def actor(table: dict[str, Any], base: int, roots: dict[str, int]) -> Actor:
         accesses=accesses,
         write_heat=Heat[table.get("write_heat", "COLD").upper()],
         read_heat=Heat[table.get("read_heat", "COLD").upper()],
+        owner_type=table.get("type", ""),
         callers=frozenset(table.get("callers", ())),
         helpers=tuple((name, frozenset(callers)) for name, callers in table.get("helpers", {}).items()),
         guards=frozenset(table.get("guards", ())),

@@ -90,16 +90,19 @@ class _Array:
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind."""
+    """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind, no texts."""
     for actor in line.actors:
         array = _array_of(actor, line)
         if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):
             continue
         declared = aligned_as_a_whole(actor, ctx) and (array.own or _is_updated(actor, array.writers))
+        severity = grade_declared(actor) if declared else _grade(actor, array, ctx)
+        if severity is Severity.NOTE and _is_text(actor, array):
+            continue
         each = "the one of its own thread number" if array.own else "one at an index that it computes, perhaps its own"
         yield Draft(
             rule=RULE.id,
-            severity=grade_declared(actor) if declared else _grade(actor, array, ctx),
+            severity=severity,
             verdict=Verdict.FALSE_SHARING,
             line=line,
             actors=(actor,),
@@ -157,6 +160,12 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
     count = (end - start) // stride
     few = numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS and end - start <= numbers.MAX_SLOTS_BYTES
     return _Array(name, writers, stride, count) if few else None
+
+
+def _is_text(actor: Actor, array: _Array) -> bool:
+    """Is it made of characters?  Who writes one goes on with the next: no thread has one of its own."""
+    characters = actor.owner_type.startswith(("char[", "wchar_t["))
+    return characters and not (array.own or names_slots(actor.owner) or any(a.atomic for a in array.writers))
 
 
 def _grade(actor: Actor, array: _Array, ctx: Context) -> Severity:
