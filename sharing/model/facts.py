@@ -134,6 +134,7 @@ class Passed(IntEnum):
     MEMBER = 8  # the address of a member of what a parameter of the caller leads to; as of RECORD, beside PARAMETER
     NEW = 9  # beside another row of the argument: it leads to an object that the caller makes or ends (AccessFlag.NEW)
     SLOT = 10  # a pointer to a function from UnitFacts.slots[value]
+    CALLED = 11  # of a call through a pointer: it calls what the caller was handed as its argument ``value``
 
 
 THROUGH_SLOT = -2  # a callee from here down is a place where a pointer to a function is kept, the first one here

@@ -46,6 +46,11 @@ class CalledSlots:
         """The place that each call loads its target from."""
         return self.number(unit, THROUGH_SLOT - callee)
 
+    def say(self, calls: Table, unit: Ints, callee: Ints) -> None:
+        """Notes of calls (CALL_DTYPE) the places that they load their targets from."""
+        calls["where"] = self.of(unit, callee)
+        calls["slot"] = np.where(calls["where"] > 0, int(SlotKind.RECORD), int(SlotKind.UNKNOWN))
+
     def number(self, unit: Ints, slot: Ints) -> Ints:
         """The place that one of ``UnitFacts.slots`` is, of the unit beside it."""
         at = self._start[unit] + slot
@@ -70,3 +75,8 @@ class CalledSlots:
         for at, one in enumerate(found):
             table[at]["value"], table[at]["function"], table[at]["where"], table[at]["arg"] = one
         return table
+
+
+def say_arguments(calls: Table, row: Ints, argument: Ints, chosen: npt.NDArray[np.bool_]) -> None:
+    """Notes of the calls (CALL_DTYPE) in the chosen rows that they call what their function was handed."""
+    calls["slot"][row[chosen]], calls["where"][row[chosen]] = SlotKind.ARGUMENT, argument[chosen]

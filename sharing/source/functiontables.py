@@ -42,12 +42,11 @@ from sharing.model.image import (
     ArgKind,
     FunctionFlag,
     SiteFlag,
-    SlotKind,
     Table,
 )
 from sharing.model.origins import ORIGIN_DTYPE, Origins
 from sharing.source.addressing import AddressSpace
-from sharing.source.calledslots import CalledSlots
+from sharing.source.calledslots import CalledSlots, say_arguments
 from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, in_loops, ranked
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.newobjects import new_objects
@@ -174,12 +173,12 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     paths = _AddressTable([[files.setdefault(p, len(files)) + 1 for p in u.files] for u in tables])
     by_symbol = {f.symbol: int(a) for f, a in zip(facts, address.tolist(), strict=True)}
     ips, place_of = ranked([accesses, calls, ops], starts, address)
-    locksets = Locksets(program, defined, Calls(calls.function, calls["callee"], calls["lockset"], ips[1]), space)
     taken = _taken(facts, unit, args, functions)
     lookup = _Lookup(unit, variables, records, functions, _elements(program, tables), CalledSlots(program))
     sites, params = _sites(accesses, ips[0], lookup, _own(accesses, defined, numbered_functions(program, knowledge)))
     locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking, _changing_atomics(params, address))
+    locksets = Locksets(program, defined, Calls(calls, ips[1], call_table, arg_table), space, address, taken)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
     every_call, entries = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
@@ -375,21 +374,20 @@ def _calls(
 ) -> tuple[Table, Table]:
     """Calls and their arguments; those of ``locking`` functions are left to the lock operations, which say the same.
 
-    What is done to a member of an object that the caller was given is told of the object where it is for several
-    threads, that is where an atomic is changed: ``atomics``.
+    Of what is done to a member of what the caller was given the object is told where that changes ``atomics``.
     """
     table = np.zeros(len(calls), CALL_DTYPE)
     _common(table, calls, ip, slice(None))
     table["callee"] = lookup.functions.find(lookup.units(calls), calls["callee"])
     if len(calls):
-        table["where"] = lookup.slots.of(lookup.units(calls), calls["callee"])
-        table["slot"] = np.where(table["where"] > 0, int(SlotKind.RECORD), int(SlotKind.UNKNOWN))
+        lookup.slots.say(table, lookup.units(calls), calls["callee"])
     row = calls.first[args.function] + args["call"] if len(args) else args.function
     good = (args["call"] >= 0) & (row < calls.first[args.function + 1]) if len(args) else row.astype(bool)
     row = np.where(good, row, 0)
     if not len(calls):
         return table, np.empty(0, ARG_DTYPE)
     kind = args["kind"]
+    say_arguments(table, row, args["value"], good & (kind == Passed.CALLED))
     value, known = _passed(args, lookup)
     plain = (kind == Passed.MEMBER) & ~np.isin(_given(table["callee"][row], args["arg"]), atomics)
     keep = np.flatnonzero(good & known & ~plain & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
@@ -421,7 +419,7 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             record.astype(np.int64) + args["offset"],
             *(0, 0),
             record.astype(np.int64) + args["offset"],
-            *(0, slot),
+            *(0, slot, 0),
         ],
         0,
     )

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from sharing.knowledge.locks import SPIN_LOCK
 from sharing.model.facts import ACCESS_COLUMNS, AccessFlag, Base, FunctionFacts, LockFact
-from sharing.model.image import AccessKind
+from sharing.model.image import AccessKind, ArgKind, Table
 from sharing.source.addressing import AddressSpace
+from sharing.source.events import FactRows
 from sharing.source.program import Defined, Program
 
 _BASE, _ID, _OFFSET, _KIND, _FLAGS = map(ACCESS_COLUMNS.index, ("base", "id", "offset", "kind", "flags"))
@@ -25,12 +26,12 @@ EMPTY: frozenset[int] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Columns of all calls: row of the caller, its unit's symbol index of the callee, lockset index, ip."""
+    """All calls: their rows of facts with the ip of each, and as tables of an image with their arguments."""
 
-    function: npt.NDArray[np.int64]
-    callee: npt.NDArray[np.int64]
-    lockset: npt.NDArray[np.int64]
+    facts: FactRows
     ip: npt.NDArray[np.uint64]
+    made: Table
+    args: Table
 
 
 def spun_words(program: Program, functions: list[Defined[FunctionFacts]]) -> frozenset[tuple[str, int]]:
@@ -61,6 +62,37 @@ def spun_words(program: Program, functions: list[Defined[FunctionFacts]]) -> fro
     return frozenset((words & taken & given) - changed)
 
 
+def given_locks(
+    functions: list[Defined[FunctionFacts]],
+    address: npt.NDArray[np.uint64],
+    taken: set[int],
+    calls: Table,
+    args: Table,
+) -> dict[tuple[str, int], int]:
+    """What functions are handed as which argument, by identity, where they take that for a lock and all calls hand over
+    the same object: what they call is under that lock.  Those with a ``taken`` address may be called by others."""
+    wanted = {
+        (int(at), lock.id): (d.facts.identity, lock.id)
+        for d, at in zip(functions, address.tolist(), strict=True)
+        for lock in (d.facts.locks if at not in taken else ())
+        if lock.base == Base.PARAMETER
+    }
+    callees = np.array(sorted({at for at, _ in wanted}), np.uint64)
+    made = calls["callee"][np.isin(calls["callee"], callees)]
+    count = dict(zip(*(column.tolist() for column in np.unique(made, return_counts=True)), strict=True))
+    handed: dict[tuple[int, int], list[int]] = {}
+    for row in args[np.isin(args["callee"], callees)]:
+        which = int(row["callee"]), int(row["arg"])
+        if which in wanted:
+            is_known = row["kind"] == ArgKind.ADDRESS and not row["source"]
+            handed.setdefault(which, []).append(int(row["value"]) if is_known else 0)
+    return {
+        wanted[which]: values[0]
+        for which, values in handed.items()
+        if len(values) == count.get(which[0]) and len(set(values)) == 1
+    }
+
+
 class Locksets:
     """Numbers for (function, index of its lockset, ip); ``sets`` lists what each stands for, as lock addresses."""
 
@@ -70,14 +102,21 @@ class Locksets:
         functions: list[Defined[FunctionFacts]],
         calls: Calls,
         space: AddressSpace,
+        address: npt.NDArray[np.uint64],
+        taken: set[int],
     ) -> None:
+        """``address``: of each function; ``taken``: of those whose address goes out of sight."""
         self._program, self._space = program, space
+        self._given = given_locks(functions, address, taken, calls.made, calls.args)
         self._words = spun_words(program, functions)
         self._own = [[self._addresses(d, s) for s in d.facts.locksets] for d in functions]
         row_of = {d.facts.identity: i for i, d in enumerate(functions)}
         known: list[tuple[int, int, int, int]] = []  # caller, callee, lockset, ip
         for function, callee, lockset, ip in zip(
-            calls.function.tolist(), calls.callee.tolist(), calls.lockset.tolist(), calls.ip.tolist(), strict=True
+            calls.facts.function.tolist(),
+            *(calls.facts[name].tolist() for name in ("callee", "lockset")),
+            calls.ip.tolist(),
+            strict=True,
         ):
             symbols = self._symbols(functions[function])
             target = row_of.get(symbols[callee]) if 0 <= callee < len(symbols) else None
@@ -142,6 +181,8 @@ class Locksets:
             ):
                 return 0
             start = self._space.variables.get(symbols[lock.id], 0) if 0 <= lock.id < len(symbols) else 0
+        elif lock.base == Base.PARAMETER and (given := self._given.get((d.facts.identity, lock.id))):
+            start = given
         else:
             known = 0 <= lock.record < len(self._program.units[d.unit].records)
             start = self._space.records.get(self._program.record_key(d.unit, lock.record), 0) if known else 0

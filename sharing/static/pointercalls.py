@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TypeVar
 
 import msgspec
@@ -236,7 +237,7 @@ class KeptFunctions:
         """
         handing, rows = self._handing()
         ends = self._stored_at(np.unique(self._passed[handing]), if_called=CALLED)
-        found = self._ends(handing, rows, ends, copied=True)
+        found = self._ends(handing, rows, ends, copied=True, called=self._direct)
         return {row: places - {CALLED} for row, places in found.items()}
 
     def _handing(self) -> tuple[Ints, Ints]:
@@ -245,7 +246,15 @@ class KeptFunctions:
         rows = function_at(self._image, self._image.args["value"][handing].astype(np.uint64))
         return handing[rows >= 0], rows[rows >= 0]
 
-    def _ends(self, handing: Ints, rows: Ints, ends: dict[int, set[int]], *, copied: bool) -> dict[int, set[int]]:
+    def _ends(
+        self,
+        handing: Ints,
+        rows: Ints,
+        ends: dict[int, set[int]],
+        *,
+        copied: bool,
+        called: frozenset[tuple[int, int]] = frozenset(),
+    ) -> dict[int, set[int]]:
         """By function what these arguments' ``ends`` are; of a call all that is handed is one or a copy of it."""
         unused: set[int] = set() if copied else {-1}
         by_call: dict[tuple[int, int], set[int]] = defaultdict(set)
@@ -253,9 +262,20 @@ class KeptFunctions:
         for ip, row, slot in zip(ips, rows.tolist(), slots, strict=True):
             by_call[ip, row] |= ends.get(slot, {-1}) or unused
         found: dict[int, set[int]] = defaultdict(set)
-        for (_, row), places in by_call.items():
-            found[row] |= places or {-1}
+        for (ip, row), places in by_call.items():
+            found[row] |= places or {CALLED if (ip, row) in called else -1}
         return found
+
+    @cached_property
+    def _direct(self) -> frozenset[tuple[int, int]]:
+        """Calls (ip) of functions that call one (row) themselves that they are handed, as templates call a lambda."""
+        args = self._image.args
+        handing, rows = self._handing()
+        callee = function_at(self._image, args["callee"][handing])
+        calls = self._image.calls
+        made = _pairs(calls["function"], function_at(self._image, calls["callee"]))
+        direct = (callee >= 0) & among(_pairs(callee, rows), made)
+        return frozenset(zip(args["ip"][handing][direct].tolist(), rows[direct].tolist(), strict=True))
 
     def virtual(self) -> tuple[Ints, Ints]:
         """Rows of functions in tables of virtual functions, and how far behind the begin of each."""

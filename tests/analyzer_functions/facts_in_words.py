@@ -7,7 +7,7 @@ Owns the grammar.  An expectation is a comment ``// kind what [details]; kind wh
     rmw p0->a under {&p->lock}                    behind the first parameter (``this`` is p0 of a method)
     load obj->next                                in a record of unknown origin
     rmw hits order relaxed                        atomic
-    call f args (var slots+16, param 0+8, const 3, fn g, record obj+0, in obj+0, given number, loaded member obj.f)
+    call f args (var slots+16, param 0+8, const 3, fn g, record obj+0, in obj+0, given number, loaded obj.f, called 0)
     start worker by std::thread loop 1
     alloc obj by malloc guarantee 64
 
@@ -195,7 +195,7 @@ class _Words:
             return f"{'record' if kind == 5 else 'in'} {self.unit.record(value)['name']}{place}"
         if kind == 10:
             return f"loaded {self.unit.document['slots'][value].partition('@')[0]}"
-        return f"param {value}{place}" if kind == 2 else f"const {value}"
+        return {2: f"param {value}{place}", 11: f"called {value}"}.get(kind, f"const {value}")
 
     def call(self, number: int, row: list[int]) -> str:
         args = []

@@ -29,7 +29,8 @@ enum ArgKind : uint8_t {
   OwnRecord = 7,
   InMember = 8,
   NewObject = 9,
-  LoadedFrom = 10
+  LoadedFrom = 10,
+  CalledParameter = 11
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -104,6 +105,31 @@ const RecordDecl *Body::onFrame(const Expr *E, unsigned Depth) {
   R = R ? R->getDefinition() : nullptr;
   bool IsElement = R && !R->isInvalidDecl() && !constantOf(Index, Context);
   return IsElement ? R : nullptr;
+}
+
+/// Says which parameter a call through a pointer takes its target from: one
+/// that nothing else is assigned to.
+void Body::calledParameter(uint32_t Row, const Expr *Callee) {
+  const Expr *E = Callee->IgnoreParenCasts();
+  if (const auto *U = dyn_cast<UnaryOperator>(E);
+      U && U->getOpcode() == UO_Deref)
+    E = U->getSubExpr()->IgnoreParenCasts();
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *P = Ref ? dyn_cast<ParmVarDecl>(Ref->getDecl()) : nullptr;
+  const auto *Owner = P ? dyn_cast<FunctionDecl>(P->getDeclContext()) : nullptr;
+  if (!Owner || !Function ||
+      Owner->getCanonicalDecl() != Function->getCanonicalDecl())
+    return;
+  auto Known = Seen.Locals.find(P);
+  if (Known != Seen.Locals.end() &&
+      (!Known->second.Values.empty() || Known->second.escapes()))
+    return;
+  const auto *Method = dyn_cast<CXXMethodDecl>(Function);
+  unsigned First = Method && Method->isInstance() ? 1 : 0;
+  int64_t Number = P->getFunctionScopeIndex() + First;
+  if (Number < MostParameters)
+    append(Out.Args, {int64_t(Row), Number, int64_t(CalledParameter), Number,
+                      int64_t(0), int64_t(0)});
 }
 
 /// Says what element of an own array a function gets that is handed over with

@@ -30,8 +30,10 @@ void Body::run() {
     read(*B);
   finish();
   endings();
-  if (!Locks.isTrivial())
+  if (!Locks.isTrivial()) {
+    absent();
     Locks.solve(Graph, Blocks);
+  }
   setLocksets();
   summarise();
   zeroTests(Graph, Blocks, At, Unit, Out.ZeroTests);
@@ -296,6 +298,12 @@ void Body::declared(const VarDecl &V) {
              V.getLocation());
     }
     return;
+  }
+  const Expr *From = Init->IgnoreImplicit();
+  if (int Guard = Locks.findGuard(From); Guard >= 0 && isa<CallExpr>(From)) {
+    int Mine = Locks.guard(&V);
+    Locks.bindLike(Mine, Guard);
+    step({LockStep::Op::GuardMoves, -1, Mine, Guard});
   }
   // References and pointers are followed.
   if (!V.getType()->isAnyPointerType() && !V.getType()->isReferenceType())

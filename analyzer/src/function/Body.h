@@ -93,6 +93,12 @@ private:
     bool ZeroIsSuccess;
   };
   llvm::DenseMap<const clang::Expr *, Attempt> Attempts;
+  struct NullTest {
+    const clang::Expr *Pointer;
+    unsigned Block;
+    unsigned Way; ///< the successor where it is null
+  };
+  std::vector<NullTest> Tested;
   llvm::SmallVector<const clang::FunctionDecl *, 2> Started;
   Spot Here;
   Stages Turns; ///< of all threads, between places where they wait
@@ -146,6 +152,7 @@ private:
 
   // Arguments.cpp.
   void argument(uint32_t Row, int64_t Number, const clang::Expr *Value);
+  void calledParameter(uint32_t Row, const clang::Expr *Callee);
   void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
   const clang::RecordDecl *onFrame(const clang::Expr *E, unsigned Depth = 0);
@@ -212,11 +219,13 @@ private:
   bool guardCall(const clang::CXXMemberCallExpr &C);
   bool standardLock(const clang::CallExpr &C);
   int lockOf(const clang::Expr *E, bool Shared);
+  bool isLockItself(const Location &P);
   void lockRow(int Lock, LockEffect What, clang::SourceLocation Where);
   void step(LockStep S);
   const void *guardKey(const clang::Expr *E);
   const clang::VarDecl *guardVariable(const clang::Expr *E);
   void branch(const clang::CFGBlock &B);
+  void absent();
   void summarise();
   void requirements();
 

@@ -132,6 +132,8 @@ void Body::call(const CallExpr &C) {
     if (const auto *Place =
             dyn_cast_or_null<FieldDecl>(loadedFrom(C.getCallee())))
       Out.Calls[Row * CallColumns] = -2 - Unit.slot(*Place);
+    else
+      calledParameter(Row, C.getCallee());
     for (unsigned I = 0; I < C.getNumArgs(); ++I)
       argument(Row, I, C.getArg(I));
     return;
@@ -380,6 +382,16 @@ void Body::cleanup(const FunctionDecl &F, const VarDecl &V) {
   SourceLocation Where = V.getLocation();
   if (!Info.IsPrimitive)
     callRow(&F, false, Where);
+  // What the variable points to, where that is all that is given back.
+  Location P = V.getInit() && V.getType()->isAnyPointerType()
+                   ? At.pointee(V.getInit())
+                   : Location();
+  for (const Effect &E : Info.Effects)
+    if (E.What == LockEffect::Unlock && E.Where.In == Location::Kind::Record &&
+        P.isReported())
+      return step({LockStep::Op::Drop,
+                   Locks.lock(nested(P, E.Where), E.Shared, E.Row, E.Text)});
+  effects(Info, {}, nullptr, Where, [](LockEffect) { return true; });
 }
 
 } // namespace linemate

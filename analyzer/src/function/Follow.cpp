@@ -236,6 +236,11 @@ Location Locations::called(const CallExpr &Call, QualType Result) {
     There.Offset = Place.Offset;
     return There;
   }
+  if (Place.Parameter >= 0 && unsigned(Place.Parameter) < Call.getNumArgs()) {
+    const Expr *Given = Call.getArg(unsigned(Place.Parameter));
+    return Given->getType()->isAnyPointerType() ? pointee(Given)
+                                                : object(Given);
+  }
   Location P = somewhere(Result, &Call);
   if (!P.isReported())
     return P;

@@ -84,13 +84,15 @@ enum class IndexOrigin : uint8_t {
   OwnThread ///< the number of the running thread
 };
 
-/// What a function returns where that is an element of an array at an index, or
-/// always the same place in static storage, as the one object of its class.
+/// What a function returns where that is an element of an array at an index,
+/// always the same place in static storage, as the one object of its class, or
+/// what one of its parameters leads to.
 struct GivenPlace {
   int64_t Stride = 0; ///< bytes between elements; 0 for other functions
   bool Own = false;   ///< that of the running thread
   const clang::VarDecl *Var = nullptr; ///< always there, or null
   int64_t Offset = 0;                  ///< bytes in Var
+  int Parameter = -1;                  ///< number of it, `this` not counted
 };
 
 /// What the functions of a unit return, each looked at once.

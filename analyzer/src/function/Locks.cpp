@@ -108,25 +108,48 @@ void Body::lockRow(int Lock, LockEffect What, SourceLocation Where) {
 void Body::effects(const Callee &C, const Actual &A, const Expr *Call,
                    SourceLocation Where,
                    llvm::function_ref<bool(LockEffect)> Wanted) {
+  // A function that returns a guard leaves it to that to give the lock back.
+  int Result = -1;
+  if (const auto *Returns = dyn_cast_or_null<CallExpr>(Call))
+    if (const CXXRecordDecl *R = Returns->getType()->getAsCXXRecordDecl();
+        R && !C.Effects.empty() && Known.guard(R))
+      Result = Locks.guard(Call);
   for (const Effect &E : C.Effects) {
     if (!Wanted(E.What))
       continue;
     std::string Text = E.Text;
     Location P = translate(E, A, Text);
+    bool Foreign = !P.isReported() && E.Where.In == Location::Kind::Record;
+    if (Foreign)
+      P = E.Where; // found by the callee: some lock of a record
     if (!P.isReported())
       continue;
     int Lock = Locks.lock(P, E.Shared, E.Row, Text);
+    Locks.note(Lock, isLockItself(P), Foreign);
     if (C.IsPrimitive)
       lockRow(Lock, E.What, Where);
     if (Lock < 0 || !E.Excludes)
       continue;
     if (E.What == LockEffect::Lock)
-      step({LockStep::Op::Take, Lock});
+      Locks.bind(Result, Lock);
+    if (E.What == LockEffect::Lock)
+      step({LockStep::Op::Take, Lock, Result});
     else if (E.What == LockEffect::Unlock)
       step({LockStep::Op::Drop, Lock});
     else if (E.What == LockEffect::TryLock)
       Attempts[Call] = {Lock, -1, E.ZeroIsSuccess};
   }
+}
+
+/// Is it a lock behind a pointer to locks, of which nothing says what they are
+/// part of?
+bool Body::isLockItself(const Location &P) {
+  const auto *R = P.In == Location::Kind::Record && !P.Offset && !P.Indexed
+                      ? P.Record
+                      : nullptr;
+  const TypedefNameDecl *Name = R ? R->getTypedefNameForAnonDecl() : nullptr;
+  return R && (Known.lockRowOf(Context.getRecordType(R)) >= 0 ||
+               (Name && Unit.knowledge().lockType(Name->getName()) >= 0));
 }
 
 /// The lock behind an argument of a guard or of std::lock, -1 if unknown.
@@ -281,7 +304,7 @@ bool Body::guardCall(const CXXMemberCallExpr &C) {
     break;
   case GuardCall::None:
     for (const Effect &E : Known.of(*M).Effects)
-      if (E.OfGuard)
+      if (E.OfGuard || E.Where.In == Location::Kind::Record)
         step({E.What == LockEffect::Unlock ? LockStep::Op::GuardDrops
                                            : LockStep::Op::GuardTakes,
               -1, Guard});
@@ -321,11 +344,16 @@ bool Body::standardLock(const CallExpr &C) {
 
 /// On which way behind a block an attempt has succeeded.
 void Body::branch(const CFGBlock &B) {
-  if (Attempts.empty() || B.succ_size() != 2)
+  if (B.succ_size() != 2)
     return;
   const Expr *E = B.getLastCondition();
   bool TrueIsNonZero = true;
   for (unsigned Depth = 0; E && Depth < 16; ++Depth) {
+    for (E = E->IgnoreParens(); isa<ImplicitCastExpr>(E);
+         E = cast<ImplicitCastExpr>(E)->getSubExpr()->IgnoreParens())
+      if (cast<ImplicitCastExpr>(E)->getCastKind() == CK_LValueToRValue &&
+          E->getType()->isAnyPointerType())
+        Tested.push_back({E, B.getBlockID(), TrueIsNonZero ? 1U : 0U});
     E = E->IgnoreParenImpCasts();
     if (auto It = Attempts.find(E); It != Attempts.end()) {
       const Attempt &A = It->second;
@@ -354,6 +382,9 @@ void Body::branch(const CFGBlock &B) {
         E = Op->getRHS();
       } else if (Op->isEqualityOp()) {
         bool Zero = isConstantZero(Op->getRHS(), Context, Known);
+        if (Op->getRHS()->isNullPointerConstant(
+                Context, Expr::NPC_ValueDependentIsNotNull))
+          Zero = Known = true;
         // `!= EBUSY` and `== 0` hold when it worked, `== true` as well.
         if ((Op->getOpcode() == BO_EQ) == Zero)
           TrueIsNonZero = !TrueIsNonZero;
@@ -371,6 +402,14 @@ void Body::branch(const CFGBlock &B) {
       E = nullptr;
     }
   }
+}
+
+/// Of what null pointers would lead to nothing is held or released.
+void Body::absent() {
+  for (const auto &[Pointer, Block, Way] : Tested)
+    if (Location P = At.pointee(Pointer);
+        P.In == Location::Kind::Parameter || P.In == Location::Kind::Record)
+      Locks.edge({Block, Way, {LockStep::Op::Absent, Locks.pointer(P)}});
 }
 
 void Body::requirements() {
@@ -398,11 +437,13 @@ void Body::summarise() {
   llvm::SmallVector<Effect, 2> Learnt;
   for (size_t I = 0; I < Locks.locks().size(); ++I) {
     LockMask Bit = LockMask(1) << I;
+    const HeldLock &L = Locks.locks()[I];
     bool Takes = Locks.acquired() & Bit, Drops = Locks.released() & Bit;
-    if (!Takes && !Drops)
+    // An end that gives back what it has says that all of its ends do.
+    Drops |= isa<CXXDestructorDecl>(Function) && (Locks.freed() & Bit);
+    if ((!Takes && !Drops) || (Takes && L.Foreign))
       continue;
     (Takes ? Out.Acquires : Out.Releases).push_back(int64_t(I));
-    const HeldLock &L = Locks.locks()[I];
     Effect E;
     E.Where = L.Where;
     E.What = Takes ? LockEffect::Lock : LockEffect::Unlock;

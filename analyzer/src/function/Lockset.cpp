@@ -19,8 +19,37 @@ namespace {
 /// loops to settle do not exist in programs that people wrote.
 constexpr unsigned MaxRounds = 24;
 
-/// True if \p Into changed.
-bool meet(LockState &Into, const LockState &From) {
+/// Is \p Lock in what a pointer to \p Object leads to?
+bool isBehind(const Location &Lock, const Location &Object) {
+  return Lock.In == Object.In && Lock.Param == Object.Param &&
+         Lock.Root == Object.Root && !Lock.Indexed;
+}
+
+/// Is \p Lock a member that an object like that of \p Other has as well?
+bool isSameMember(const Location &Lock, const Location &Other) {
+  const RecordDecl *Of =
+      Other.In == Location::Kind::Variable
+          ? Other.Var->getType()->getBaseElementTypeUnsafe()->getAsRecordDecl()
+          : Other.Record;
+  return Lock.Record && Of &&
+         Lock.Record->getCanonicalDecl() == Of->getCanonicalDecl() &&
+         Lock.Offset == Other.Offset;
+}
+
+} // namespace
+
+/// What is held on either of two ways: exclusively here and shared there is
+/// shared.
+LockMask Locksets::common(LockMask A, LockMask B) const {
+  LockMask Both = A & B;
+  for (size_t I = 0; I < Locks.size(); ++I)
+    if (Locks[I].Shared && (A & Alike[I]) && (B & Alike[I]))
+      Both |= bit(int(I));
+  return Both;
+}
+
+/// True if \p Into changed.  Where there is no lock it is as on the other way.
+bool Locksets::meet(LockState &Into, const LockState &From) const {
   if (!Into.Seen || (!Into.Known && From.Known)) {
     Into = From;
     Into.Seen = true;
@@ -29,14 +58,40 @@ bool meet(LockState &Into, const LockState &From) {
   if (!From.Known && Into.Known)
     return false;
   LockState Old = Into;
-  Into.Held &= From.Held;
-  Into.Released &= From.Released;
+  LockMask None = Into.Absent & From.Absent;
+  Into.Held = common(Into.Held | Into.Absent, From.Held | From.Absent) & ~None;
+  Into.Released =
+      (Into.Released | Into.Absent) & (From.Released | From.Absent) & ~None;
+  Into.Freed |= From.Freed;
   Into.Owned |= From.Owned;
+  Into.Absent = None;
   return Old.Held != Into.Held || Old.Released != Into.Released ||
-         Old.Owned != Into.Owned;
+         Old.Owned != Into.Owned || Old.Freed != Into.Freed ||
+         Old.Absent != Into.Absent;
 }
 
-} // namespace
+/// May what is released be that one, which another expression took?  One of
+/// the two is behind a pointer of which only the type is known.
+bool Locksets::mayBe(const HeldLock &Released, const HeldLock &Held) const {
+  auto Says = [](const HeldLock &A, const HeldLock &B) {
+    return A.Where.In == Location::Kind::Record && !A.Where.Indexed &&
+           (A.Whole || isSameMember(A.Where, B.Where));
+  };
+  return (Released.Row < 0 || Held.Row < 0 || Released.Row == Held.Row) &&
+         (Says(Released, Held) || Says(Held, Released));
+}
+
+void Locksets::note(int Lock, bool Whole, bool Foreign) {
+  if (Lock < 0)
+    return;
+  Locks[size_t(Lock)].Whole |= Whole;
+  Locks[size_t(Lock)].Foreign |= Foreign;
+}
+
+int Locksets::pointer(const Location &To) {
+  Pointed.push_back(To);
+  return int(Pointed.size()) - 1;
+}
 
 int Locksets::lock(const Location &Where, bool Shared, int Row,
                    llvm::StringRef Text) {
@@ -97,11 +152,26 @@ void Locksets::apply(const LockStep &S, LockState &State) const {
     break;
   case LockStep::Op::Drop: {
     LockMask All = S.Lock < 0 ? 0 : Alike[size_t(S.Lock)];
-    if (!(State.Held & All))
+    if (!(State.Held & All) && S.Lock >= 0) {
       State.Released |= bit(S.Lock);
+      State.Freed |= bit(S.Lock);
+      // Guards end by themselves what they took.
+      LockMask Guarded = 0;
+      for (size_t I = 0; I < Guards.size(); ++I)
+        Guarded |= State.Owned & bit(int(I)) ? Bound[I] : 0;
+      for (size_t I = 0; I < Locks.size(); ++I)
+        if ((State.Held & ~Guarded & bit(int(I))) &&
+            mayBe(Locks[size_t(S.Lock)], Locks[I]))
+          All |= bit(int(I));
+    }
     State.Held &= ~All;
     break;
   }
+  case LockStep::Op::Absent:
+    for (size_t I = 0; I < Locks.size(); ++I)
+      if (isBehind(Locks[I].Where, Pointed[size_t(S.Lock)]))
+        State.Absent |= bit(int(I));
+    break;
   case LockStep::Op::GuardOwns:
     State.Owned |= bit(S.Guard);
     break;

@@ -27,6 +27,8 @@ struct HeldLock {
   bool Shared = false;
   int Row = -1;
   std::string Text;
+  bool Whole = false;   ///< nothing tells which object it is in
+  bool Foreign = false; ///< found by a function that was called
 };
 
 /// What happens to locks at one point.
@@ -34,6 +36,7 @@ struct LockStep {
   enum class Op : uint8_t {
     Take,        ///< Lock is held; by Guard, if any
     Drop,        ///< every way of holding the place of Lock ends
+    Absent,      ///< what the pointer number Lock leads to is not there
     GuardOwns,   ///< Guard has what it was made for, by other hands
     GuardTakes,  ///< Guard locks what it was made for
     GuardDrops,  ///< Guard unlocks, now or at its end
@@ -56,6 +59,8 @@ struct EdgeStep {
 struct LockState {
   LockMask Held = 0;     ///< on every way here
   LockMask Released = 0; ///< the caller's, on every way here
+  LockMask Freed = 0;    ///< the caller's, on some way here
+  LockMask Absent = 0;   ///< there are none on any way here
   uint64_t Owned = 0;    ///< guards that may have something to unlock
   bool Known = true;     ///< false behind exceptions only
   bool Seen = false;
@@ -68,6 +73,11 @@ public:
 
   /// Number of the lock, -1 if there are too many.
   int lock(const Location &Where, bool Shared, int Row, llvm::StringRef Text);
+  /// Says of a lock behind a pointer that any of its kind may be it (Whole), or
+  /// that it was found by what the function calls (Foreign).
+  void note(int Lock, bool Whole, bool Foreign);
+  /// What is behind a pointer that may be null: a number for LockStep.
+  int pointer(const Location &To);
   /// Number of the guard that \p Key is, -1 if there are too many.
   int guard(const void *Key);
   /// The same, but -1 for what is no guard.
@@ -99,6 +109,8 @@ public:
   LockMask released() const {
     return (AtExit.Released & ~AtExit.Held) | (AtEntry & ~AtExit.Held);
   }
+  /// The caller's that a call may give back.
+  LockMask freed() const { return AtExit.Freed & ~AtExit.Held; }
   bool returns() const { return AtExit.Seen && AtExit.Known; }
 
 private:
@@ -106,12 +118,17 @@ private:
   std::vector<const void *> Guards;
   std::vector<LockMask> Bound; ///< of each guard
   std::vector<LockMask> Alike; ///< of each lock: the same place
+  std::vector<Location> Pointed;
   std::map<unsigned, std::vector<LockStep>> Steps;
   std::vector<EdgeStep> Edges;
   std::vector<LockState> In;
   LockMask AtEntry = 0;
   LockState AtExit;
   bool Overflow = false;
+
+  bool meet(LockState &Into, const LockState &From) const;
+  LockMask common(LockMask A, LockMask B) const;
+  bool mayBe(const HeldLock &Released, const HeldLock &Held) const;
 
   static LockMask bit(int N) { return N < 0 ? 0 : LockMask(1) << N; }
 };

@@ -404,12 +404,16 @@ GivenPlace Locations::returnedBy(const FunctionDecl &Defined,
   Inside.Within = Within + 1;
   Location P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
                                                     : Inside.object(Value);
-  if (P.In == Location::Kind::Variable && !P.Indexed) {
+  bool IsParameter = P.In == Location::Kind::Parameter && !P.Offset;
+  if ((P.In == Location::Kind::Variable || IsParameter) && !P.Indexed) {
     // An override may return another object, and a way out before the end too.
     const auto *Method = dyn_cast<CXXMethodDecl>(&Defined);
     if ((Method && Method->isVirtual()) ||
         llvm::any_of(llvm::drop_end(Body.body()), returns))
       return {};
+    unsigned First = Method && Method->isInstance() ? 1 : 0;
+    if (IsParameter)
+      return {.Parameter = P.Param < First ? -1 : int(P.Param - First)};
     return {.Var = P.Var, .Offset = P.Offset};
   }
   if (!P.Indexed || P.Walks || P.Offset)
