@@ -28,6 +28,7 @@ from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.eventloops import with_rare_preparations
 from sharing.static.flow import LockCalls
+from sharing.static.foldedindexes import with_folded_indexes
 from sharing.static.givenrows import with_given_rows
 from sharing.static.objecttables import with_object_calls
 from sharing.static.ownwords import own_names, with_own_elements
@@ -129,7 +130,7 @@ def run_passes(
     Costs what the image is large, and nothing of it depends on the size of a line.  ``Passes.profiled`` goes on from
     here; a caller for whom a program without threads is of no interest stops.
     """
-    image = with_slot_calls(without_tls(image), knowledge)
+    image = with_slot_calls(with_folded_indexes(without_tls(image)), knowledge)
     image = with_start_calls(with_start_objects(with_object_calls(image)), knowledge, demangle)
     image = with_start_words(image, knowledge)
     image = with_start_records(image, knowledge)
