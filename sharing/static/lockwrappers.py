@@ -1,7 +1,8 @@
 """Functions that take or release one static lock and leave it so: calls of them are what locks and unlocks.
 
 Owns which functions these are.  They are handed nothing that says which lock it is (``queue_lock()``): ``flow`` knows
-those that are.  Where no function takes a lock so, or none releases it so, its other half is what nobody sees.
+those that are.  Where no function takes a lock so, or none releases it so, nor any of their callers by itself, its
+other half is what nobody sees.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class _Op(NamedTuple):
     effect: int  # as of LOCK_DTYPE; 0 a call
     callee: int
     is_sure: bool  # each run of the function comes there, as a rule
+    is_tried: bool = False  # so does it, in a loop
 
 
 def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unlock: int) -> Table:
@@ -48,6 +50,7 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
     made: list[tuple[int, ...]] = []
     nets = {function: net.of(function) for function in sorted(seen)}
     both = {(lock, effect) for by_lock in nets.values() for lock, effect in by_lock.items()}
+    both |= _by_callers(calls["function"], callee, nets, events)
     paired = {which for which, _ in both if {(which, lock), (which, unlock)} <= both}
     wrappers = [function for function, by_lock in nets.items() if not paired.isdisjoint(by_lock)]
     for row in np.flatnonzero(among(callee, np.array(wrappers, np.int64)) & (calls["function"] >= 0)).tolist():
@@ -60,6 +63,20 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
     return np.array(made, events.dtype) if made else events[:0]
 
 
+def _by_callers(caller: Table, callee: Table, nets: dict[int, dict[Lock, int]], events: Table) -> set[tuple[Lock, int]]:
+    """What callers of such functions do to these locks themselves."""
+    rows = np.flatnonzero(among(callee, np.array([row for row, by_lock in nets.items() if by_lock], np.int64)))
+    treated = {
+        (at, lock) for at, of in zip(caller[rows].tolist(), callee[rows].tolist(), strict=True) for lock in nets[of]
+    }
+    columns = (events[name].tolist() for name in ("function", "address", "row", "effect"))
+    return {
+        ((address, kind), effect)
+        for function, address, kind, effect in zip(*columns, strict=True)
+        if (function, (address, kind)) in treated
+    }
+
+
 class _Net:
     """What functions do to locks in all: what is so when they return and was not when they were called."""
 
@@ -70,8 +87,9 @@ class _Net:
         self._calls: dict[int, list[_Op]] = defaultdict(list)
         self._known: dict[int, dict[Lock, int]] = {}
         columns = (events[name].tolist() for name in ("function", "address", "row", "order", "ip", "effect"))
-        for function, address, row, order, ip, effect, sure in zip(*columns, _as_a_rule(events), strict=True):
-            self._ops[function][address, row].append(_Op(order, ip, effect, -1, sure))
+        tried = (each_time(events["rarity"]) & in_loop(events["loop_depth"])).tolist()
+        for function, address, row, *op, sure, again in zip(*columns, _as_a_rule(events), tried, strict=True):
+            self._ops[function][address, row].append(_Op(op[0], op[1], op[2], -1, sure, again))
         self.users = list(self._ops)
 
     def add(self, calls: Table, callees: Table) -> None:
@@ -98,6 +116,9 @@ class _Net:
                 ops.setdefault(lock, []).append(call._replace(effect=effect))
         found: dict[Lock, int] = {}
         for lock, some in ops.items():
+            if all(op.effect == self._lock for op in some):
+                # A loop that takes it and nothing else tries to: it is left with the lock.
+                some = [op._replace(is_sure=op.is_sure or op.is_tried) for op in some]
             first, last = min(some).effect, max(some).effect
             is_net = first == last and (first == self._unlock or all(op.effect == self._lock for op in some))
             if is_net and any(op.is_sure and op.effect == first for op in some):

@@ -168,3 +168,40 @@ def test_a_function_that_leaves_a_lock_taken_that_nothing_gives_back_so_takes_no
         "gcc", "c", out_of_sight.replace("long asked", "pthread_mutex_t *volatile gone = &lock; long asked")
     )
     assert "asked" not in held(next(iter(read_images(str(path)))))
+
+
+TRIES = """
+#include <pthread.h>
+#include <sched.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#define APART __attribute__((noinline))
+long asked, ran, freely;
+static APART void take(void) { while (pthread_mutex_trylock(&lock)) sched_yield(); }
+static void *worker(void *p) {
+  for (;;) { take(); asked++; ran++; RELEASE; freely++; }
+  return p;
+}
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, 0, worker, 0), pthread_create(&two, 0, worker, 0);
+  pthread_join(one, 0), pthread_join(two, 0);
+  return 0;
+}
+"""
+
+
+@CODE
+@TOOLS
+def test_a_function_that_tries_until_it_has_the_lock_leaves_it_taken_for_who_releases_it(
+    compiled: Compile, compiler: str, flags: str
+) -> None:
+    path = compiled(compiler, "c", TRIES.replace("RELEASE", "pthread_mutex_unlock(&lock)"), flags)
+    assert held(next(iter(read_images(str(path))))) == {"asked", "ran"}
+
+
+@TOOLS
+def test_one_whose_caller_is_not_seen_to_release_it_leaves_nothing(compiled: Compile, compiler: str) -> None:
+    gone = TRIES.replace("RELEASE", "pthread_mutex_unlock(gone)").replace(
+        "long asked", "pthread_mutex_t *volatile gone = &lock; long asked"
+    )
+    assert not held(next(iter(read_images(str(compiled(compiler, "c", gone, "-O2"))))))
