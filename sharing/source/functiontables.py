@@ -390,7 +390,9 @@ def _calls(
     say_arguments(table, row, args["value"], good & (kind == Passed.CALLED))
     value, known = _passed(args, lookup)
     plain = (kind == Passed.MEMBER) & ~np.isin(_given(table["callee"][row], args["arg"]), atomics)
-    keep = np.flatnonzero(good & known & ~plain & ~np.isin(table["callee"][row], locking) & (args["arg"] < 256))
+    # What locks are handed is told as locks, but for what is called there: pthread_once.
+    other = ~np.isin(table["callee"][row], locking) | (kind == Passed.FUNCTION)
+    keep = np.flatnonzero(good & known & ~plain & other & (args["arg"] < 256))
     out = np.zeros(len(keep), ARG_DTYPE)
     out["ip"], out["callee"] = table["ip"][row[keep]], table["callee"][row[keep]]
     out["function"], out["arg"] = args.function[keep], args["arg"][keep]

@@ -116,6 +116,18 @@ static bool waitsForATime(const FunctionDecl &F, const CallExpr &C) {
          (Name.ends_with("_for") || Name.ends_with("_until"));
 }
 
+/// As pthread_once is, which calls that; of lambdas who calls them is known.
+static bool isHandedFunction(const CallExpr &C) {
+  return llvm::any_of(C.arguments(), [](const Expr *Arg) {
+    const Expr *Plain = Arg->IgnoreParenImpCasts();
+    if (const auto *Of = dyn_cast<UnaryOperator>(Plain);
+        Of && Of->getOpcode() == UO_AddrOf)
+      Plain = Of->getSubExpr()->IgnoreParenImpCasts();
+    const auto *Ref = dyn_cast<DeclRefExpr>(Plain);
+    return Ref && isa<FunctionDecl>(Ref->getDecl());
+  });
+}
+
 void Body::call(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   SourceLocation Where = C.getExprLoc();
@@ -171,7 +183,7 @@ void Body::call(const CallExpr &C) {
     if (waitsForATime(*F, C))
       callRow(F, false, Where); // its name says that it sleeps
   if (Info.IsPrimitive && F->getIdentifier() &&
-      Unit.knowledge().makesBarrier(qualifiedName(*F)))
+      (Unit.knowledge().makesBarrier(qualifiedName(*F)) || isHandedFunction(C)))
     plainCall(Unit.symbol(*F), A, Where); // what it is handed tells
   if (Info.IsPrimitive) {
     // What it is handed runs in between: a condition to wait for, or what a

@@ -90,7 +90,7 @@ class _Array:
 
 
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
-    """1. arrays updated at an unknown index; 2. few elements, each below a line; 3. by threads of one kind, no texts."""
+    """1. arrays updated at an unknown index; 2. few elements below a line; 3. by threads of one kind, no texts."""
     for actor in line.actors:
         array = _array_of(actor, line)
         if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):

@@ -29,6 +29,6 @@ void set_add(struct set *set, unsigned long key) {
   pthread_mutex_unlock(&one->lock);
 }
 static inline void set_rename(struct set *set, unsigned long key, unsigned long name) {
-  for (int i = 0; i < set->count; i++)
-    set->shards[i].created = name + key;
+  for (int i = 0; i < 2; i++)
+    set->shards[key % set->count].created = name + i;
 }
