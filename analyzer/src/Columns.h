@@ -17,7 +17,7 @@ constexpr size_t AccessColumns = 16;
 constexpr size_t CallColumns = 8;
 constexpr size_t ArgColumns = 6;
 constexpr size_t LockOpColumns = 9;
-constexpr size_t ZeroTestColumns = 6;
+constexpr size_t ZeroTestColumns = 7;
 constexpr size_t BlockColumns = 5;
 constexpr size_t LoopColumns = 3;
 

@@ -191,7 +191,8 @@ ZERO_TEST_COLUMNS = (
     "variable",  # index into UnitFacts.symbols: what was just found to be zero, or not to be
     "offset",
     "size",  # bytes that were tested
-    "is_zero",
+    "what",  # sharing.model.image.ZeroRange
+    "value",  # of a TURN
     "first",  # orders of the blocks, from first to last, that run only then
     "last",
 )

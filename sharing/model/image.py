@@ -208,6 +208,11 @@ class ZeroRange(IntEnum):
     TAKES = 4  # it is one instruction, which may take it
     WAITS = 5  # it is a call where the word was not taken, which may wait for it
     LEAVES = 6  # it is a function that returns only with the word held
+    # Of words that loops wait for.
+    PASSED = 7  # it runs only behind a loop that ended when the word was not zero
+    PASSES = 8  # it is a function that returns only then
+    TURN = 9  # it runs only while the word is what a loop found it to be, ``value``, if nobody else sets it
+    TELLS = 10  # it is a function that returns true only where the word is not zero (known from source only)
 
 
 # Code that runs only where a variable was found to be zero, or a small number, right before, or not to be; and where

@@ -32,12 +32,13 @@ from sharing.model.facts import (
     UnitFacts,
     VariableFacts,
 )
-from sharing.model.image import AccessKind
+from sharing.model.image import AccessKind, ZeroRange
 from sharing.model.types import RECORD_KINDS
 
 MOST_PARAMETERS = 1 << 15
 MOST_ORDER = (1 << 16) - 1  # of blocks of a function
 MOST_STAGES = (1 << 8) - 1  # of a round of all threads
+MOST_VALUE = (1 << 8) - 1  # that a word is found to be
 MOST_TREE = 64  # types within each other; compilers refuse far fewer
 
 # Ranges of columns that are no indexes, by the table that has them.
@@ -52,7 +53,13 @@ RANGES: dict[str, dict[str, tuple[int, int]]] = {
     "calls": {},
     "args": {"kind": (min(Passed), max(Passed)), "arg": (0, MOST_PARAMETERS)},
     "lock_ops": {"effect": (1, 6)},
-    "zero_tests": {"is_zero": (0, 1), "size": (1, MOST), "first": (0, MOST_ORDER), "last": (0, MOST_ORDER)},
+    "zero_tests": {
+        "what": (0, max(ZeroRange)),
+        "value": (0, MOST_VALUE),
+        "size": (1, MOST),
+        "first": (0, MOST_ORDER),
+        "last": (0, MOST_ORDER),
+    },
     "blocks": {
         "order": (0, MOST_ORDER),
         "mirror": (0, MOST_ORDER),

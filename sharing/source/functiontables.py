@@ -321,13 +321,13 @@ def _sites(rows: FactRows, ip: Any, lookup: _Lookup, own: Any) -> tuple[Table, T
 def _zero_ranges(tests: FactRows, blocks: BlockStarts, lookup: _Lookup) -> Table:
     """Instructions behind a test of a variable for zero."""
     variable = lookup.variables.find(lookup.units(tests), tests["variable"])
-    begin = blocks.find(tests.function, tests["first"])
-    end = blocks.find(tests.function, tests["last"] + 1)
+    begin, end = blocks.find(tests.function, tests["first"]), blocks.find(tests.function, tests["last"] + 1)
     keep = np.flatnonzero((variable != 0) & (begin < end) & (tests["offset"] >= 0))
     table = np.zeros(len(keep), ZERO_RANGE_DTYPE)
     table["variable"] = variable[keep] + tests["offset"][keep].astype(np.uint64)
+    told = (np.minimum(tests[name][keep], 2**16 - 1) for name in ("size", "what", "value"))
     table["begin"], table["end"], table["function"] = begin[keep], end[keep], tests.function[keep]
-    table["size"], table["what"] = np.clip(tests["size"][keep], 1, 2**16 - 1), tests["is_zero"][keep]
+    table["size"], table["what"], table["value"] = told
     return table
 
 

@@ -129,7 +129,7 @@ def build(
     entries, once = _with_bits(threads.roots), run_once(edges, threads.roots, ways.entered)
     mask = reach(image, parallel, threads, met)
     waves = find_waves(image, knowledge, (roots := entries[:MAX_ROOTS]), once & (phases.first > 0))
-    stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves, once), MAX_ROOTS)
+    stretches = find_stretches(image, knowledge, entries, parallel, (mask, waves, once, phases), MAX_ROOTS)
     if stretches.parted:
         mask = reach(image, parallel, threads, met, stretches)
         main_bit |= np.uint64(sum(1 << i for i, root in enumerate(stretches.roots) if root.name == "main"))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.model.image import ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
 from sharing.static.executions import in_loop
@@ -26,11 +26,13 @@ from sharing.static.ownbarriers import own_barriers
 from sharing.static.promises import results
 from sharing.static.starts import Root
 from sharing.static.waitwrappers import callers_of_waits
+from sharing.static.wordchanges import by_one, changes, is_zero, outer, writes
 
 _LATCH = "St5latch4wait"  # in the linkage name of a template that is handed what std::latch::wait asks
 MAX_BARRIER_BYTES = 64  # of std::barrier with a small function at its end (libstdc++: 32)
 Bools = npt.NDArray[np.bool_]
-_ZEROS = ".bss"  # how sections of what is zero are called in source, where none has bytes
+Masks = npt.NDArray[np.uint64]
+Threads = tuple[Sequence[Root], Masks]  # roots, and which of them reach each function
 _OLD_VALUE = 1  # argument: what the word has while there is something to wait for
 
 
@@ -38,19 +40,32 @@ class MeetingPoint(msgspec.Struct, frozen=True):
     """Rows of calls, or of accesses to a word, that arrive, and of calls that wait.
 
     ``of_region``: no object is named, it is that of all threads that run the calling function.  ``unnamed``: barriers
-    that one function passes of which nobody knows where they are, in a record of its threads as a rule.
+    that one function passes of which nobody knows where they are, in a record of its threads as a rule.  ``behind``: of
+    a word that one thread sets, ranges of code that others run only then.
     """
 
     arrivals: Table
     waits: Table
     of_region: bool = False
     unnamed: bool = False
+    behind: Table | None = None
+
+    @property
+    def both(self) -> bool:
+        """Whether each call arrives and waits."""
+        return self.arrivals is self.waits
+
+    def within(self, function: int) -> MeetingPoint:
+        """What one function does there."""
+        arrivals, waits = (rows[rows["function"] == function] for rows in (self.arrivals, self.waits))
+        behind = None if self.behind is None else self.behind[self.behind["function"] == function]
+        return MeetingPoint(arrivals, waits, self.of_region, self.unnamed, behind)
 
     @property
     def functions(self) -> list[int]:
         """Rows of all functions that arrive or wait."""
-        both = np.concatenate([self.arrivals["function"], self.waits["function"]])
-        found: list[int] = distinct(both).tolist()
+        tables = (self.arrivals, self.waits, *(() if self.behind is None else (self.behind,)))
+        found: list[int] = distinct(np.concatenate([rows["function"] for rows in tables])).tolist()
         return found
 
     @property
@@ -59,11 +74,13 @@ class MeetingPoint(msgspec.Struct, frozen=True):
         return np.concatenate([self.arrivals["loop_depth"], self.waits["loop_depth"]])
 
 
-def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], once: Bools) -> list[MeetingPoint]:
+def meeting_points(
+    image: Image, knowledge: Knowledge, roots: Sequence[Root], once: Bools, mask: Masks
+) -> list[MeetingPoint]:
     """Those in static storage, those of parallel regions, and by function those that are elsewhere.
 
     Where a program makes one barrier alone, all are that one, wherever it is.  ``once``: functions that run at most
-    once.
+    once; ``mask``: by function the roots that reach it.
     """
     callees = distinct(image.calls["callee"])
     names = names_of_callees(image, callees)
@@ -91,7 +108,7 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
         calls = image.calls[apart]
         found.append(MeetingPoint(calls, calls, unnamed=True))
     _join_words(image, known, by_object)
-    writes: Table | None = None
+    written: Table | None = None
     for (of_region, address), numbers in by_object.items():
         calls = image.calls[numbers]
         rows = [known[callee] for callee in calls["callee"].tolist()]
@@ -101,13 +118,13 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
         arrivals = calls[arrives]
         if any(row.word for row in rows) and not arrives.any():
             latch = all(_LATCH in by_address[callee] for callee in calls["callee"].tolist())
-            writes = _writes(image) if writes is None else writes
-            changes = _changes(image, writes, address)
-            if not latch and not _is_gate(image, roots, address, changes, calls):
+            written = writes(image) if written is None else written
+            changed = changes(image, written, address)
+            if not latch and not _is_gate(image, (roots, mask), address, changed, calls):
                 continue
-            arrivals = changes[0]
+            arrivals = changed[0]
         counts = any(row.begins_with or row.counts for row in rows)
-        if counts and not _is_opened_once(image, roots, address, arrivals, rows):
+        if counts and not _is_opened_once(image, (roots, mask), address, arrivals, rows):
             continue
         both = arrives.all() and waits.all()
         found.append(MeetingPoint(arrivals, arrivals if both else calls[waits], of_region))
@@ -116,18 +133,22 @@ def meeting_points(image: Image, knowledge: Knowledge, roots: Sequence[Root], on
         for one in own_barriers(image, knowledge, callees, names, once)
     )
     kept = results(image, knowledge, roots, [at for at, row in known.items() if row.result], by_address)
-    if kept is not None and _by_one(roots, kept[0]):
+    if kept is not None and by_one(roots, mask, kept[0]):
         found.append(MeetingPoint(*kept))
     return [outer for one in found for outer in _outside(image, one, roots)]
 
 
 def _outside(image: Image, one: MeetingPoint, roots: Sequence[Root]) -> Iterator[MeetingPoint]:
-    """With calls of functions that do nothing but wait there, where one call arrives and waits."""
-    if one.of_region or one.arrivals is not one.waits:
-        yield one
-        return
+    """With calls of functions that do nothing but wait there, or nothing behind their arrival."""
     begins = np.zeros(len(image.functions) + 1, bool)
     begins[[root.function for root in roots]] = True
+    if one.of_region:
+        yield one
+        return
+    if not one.both:
+        waits = callers_of_waits(image, one.waits, begins, least=1)
+        yield msgspec.structs.replace(one, arrivals=outer(image, roots, one.arrivals), waits=waits)
+        return
     calls = callers_of_waits(image, one.waits, begins)
     parts = [calls] if not one.unnamed else [calls[calls["function"] == row] for row in distinct(calls["function"])]
     for rows in parts:
@@ -168,9 +189,7 @@ def _join_words(image: Image, known: dict[int, BarrierRow], by_object: dict[tupl
             by_object[False, others[before - 1]] += by_object.pop(key)
 
 
-def _is_opened_once(
-    image: Image, roots: Sequence[Root], address: int, arrivals: Table, rows: Sequence[BarrierRow]
-) -> bool:
+def _is_opened_once(image: Image, threads: Threads, address: int, arrivals: Table, rows: Sequence[BarrierRow]) -> bool:
     """Whether nobody passes a semaphore before one thread, the only one that releases it, has done so."""
     makers = dict(row.begins_with for row in rows if row.begins_with)
     callees = {at: makers[name] for at, name in image.callee_names.items() if name in makers}
@@ -181,16 +200,9 @@ def _is_opened_once(
     numbers = [_given(image, int(one["ip"]), callees[int(one["callee"])], ArgKind.CONSTANT) for one in made]
     begins = bool(numbers) and bool(known) and all(one == [0] for one in numbers)
     if any(row.counts for row in rows):
-        made_so = _changes(image, _writes(image), address)[1]
-        begins = _is_zero(image, address) and not len(made_so)
-    return begins and _by_one(roots, arrivals)
-
-
-def _by_one(roots: Sequence[Root], arrivals: Table) -> bool:
-    """Whether one thread makes all of these, which arrives once."""
-    functions = distinct(arrivals["function"]).tolist()
-    alone = [root for root in roots if root.function in functions]
-    return len(functions) == len(alone) == 1 and not alone[0].many
+        made_so = changes(image, writes(image), address)[1]
+        begins = is_zero(image, address) and not len(made_so)
+    return begins and by_one(*threads, arrivals)
 
 
 def _given(image: Image, ip: int, argument: int, kind: ArgKind) -> list[int]:
@@ -202,35 +214,12 @@ def _given(image: Image, ip: int, argument: int, kind: ArgKind) -> list[int]:
     return found
 
 
-def _writes(image: Image) -> Table:
-    """Instructions that write, by what they write."""
-    sites = image.sites
-    written = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW)) & (sites["flags"] & SiteFlag.VIA_CALL == 0)
-    rows = sites[written & (sites["function"] >= 0)]
-    sorted_rows: Table = rows[np.argsort(rows["target"], kind="stable")]
-    return sorted_rows
-
-
-def _changes(image: Image, writes: Table, address: int) -> tuple[Table, Table]:
-    """What changes a word, and what makes it before the program begins."""
-    first, last = (np.searchsorted(writes["target"], np.uint64(address), side) for side in ("left", "right"))
-    rows = writes[first:last]
-    begins = image.functions["flags"][rows["function"]] & FunctionFlag.INIT != 0
-    return rows[~begins], rows[begins]
-
-
-def _is_gate(image: Image, roots: Sequence[Root], address: int, changes: tuple[Table, Table], calls: Table) -> bool:
+def _is_gate(image: Image, threads: Threads, address: int, changed: tuple[Table, Table], calls: Table) -> bool:
     """Whether nobody passes before one thread has opened it: it is zero at first, and one thread alone changes it.
 
     A semaphore that begins with a number, or that several threads release, lets some pass.
     """
-    arrivals, made = changes
-    zero = _is_zero(image, address) and not np.any(made["flags"] & SiteFlag.CLEARS == 0)
+    arrivals, made = changed
+    zero = is_zero(image, address) and not np.any(made["flags"] & SiteFlag.CLEARS == 0)
     asks_for_zero = all(_given(image, ip, _OLD_VALUE, ArgKind.CONSTANT) in ([0], []) for ip in calls["ip"].tolist())
-    return zero and asks_for_zero and _by_one(roots, arrivals)
-
-
-def _is_zero(image: Image, address: int) -> bool:
-    """Whether a byte of static storage is zero before the program's own code runs."""
-    around = [section for section in image.sections if section.address <= address < section.end]
-    return any(one.file_offset is None and (not image.origins or one.name.startswith(_ZEROS)) for one in around)
+    return zero and asks_for_zero and by_one(*threads, arrivals)

@@ -99,7 +99,8 @@ def spin_locks(image: Image, graph: CallGraph, sites: Table, knowledge: Knowledg
     """
     if image.kind in (ImageKind.KERNEL, ImageKind.MODULE):
         return NO_LOCKS
-    rows = image.zero_ranges[image.zero_ranges["what"] >= ZeroRange.HELD]
+    what = image.zero_ranges["what"]
+    rows = image.zero_ranges[(what >= ZeroRange.HELD) & (what <= ZeroRange.LEAVES)]
     lock = next((i for i, row in enumerate(knowledge.locks) if row.name == SPIN_LOCK), -1)
     if not len(rows) or lock < 0:
         return NO_LOCKS

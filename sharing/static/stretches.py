@@ -23,13 +23,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics import numbers as shared
 from sharing.basics.ways import Mirrors, points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -39,16 +38,19 @@ from sharing.model.ways import Points, longest
 from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import each_time, in_loop
+from sharing.static.howfar import OF_ALL, Arrivals, Waits, loops_around, on_ways
 from sharing.static.lifearms import LifeArms, life_arms
 from sharing.static.meetingpoints import MeetingPoint, meeting_points
+from sharing.static.phases import Phases, program_point
+from sharing.static.readyflags import ready_flags
 from sharing.static.sectionarms import section_arms
 from sharing.static.starts import Root
+from sharing.static.turns import Turns, turns
 from sharing.static.waves import Waves
 from sharing.static.waysin import ways_in
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
-OF_ALL = 1 << 30  # arrivals of who never arrives: nobody waits for it
 NO_ROUND = (-1, 0)  # of what is not in the loop
 
 Bools = npt.NDArray[np.bool_]
@@ -72,8 +74,8 @@ class _Round(msgspec.Struct, frozen=True):
     def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
         """How many of them a thread has passed since the last of a round, at each of these places."""
         places = points(image, rows)
-        (made, sure), (arrived, also) = (_on_ways(calls, places) for calls in (self.waits, self.arrivals))
-        known = sure & also & (made == arrived) & (_loops_around(image, rows) == self.loop)
+        (made, sure), (arrived, also) = (on_ways(calls, places) for calls in (self.waits, self.arrivals))
+        known = sure & also & (made == arrived) & (loops_around(image, rows) == self.loop)
         return [(int(n), 0) if told else NO_ROUND for n, told in zip(made % self.number, known, strict=True)]
 
 
@@ -92,23 +94,6 @@ class _Stages(msgspec.Struct, frozen=True):
         return [(int(n), 0) if told else NO_ROUND for n, told in zip(made, stages > 0, strict=True)]
 
 
-class _Waits(msgspec.Struct, frozen=True):
-    """Where a thread waits, and how rarely it comes there."""
-
-    places: Points
-    rarity: Ints
-
-    def surely(self, places: Points, rarity: Table) -> Ints:
-        """How many waits each place has behind it that no way there goes around.
-
-        A branch that leaves out the wait goes on behind it, more often than the wait is come to.
-        """
-        often = places.behind(self.places) @ np.exp2(-self.rarity / shared.RARITY_STEPS)
-        least = np.exp2(-(rarity.astype(np.int64) + 1) / shared.RARITY_STEPS)  # but for rounding
-        passed: Ints = np.floor(often / least).astype(np.int64)
-        return passed
-
-
 class _Line(msgspec.Struct, frozen=True):
     """What the entry of a thread passes: for each object the places of the calls that arrive, and that wait, there.
 
@@ -119,22 +104,18 @@ class _Line(msgspec.Struct, frozen=True):
     root: int
     function: int
     objects: tuple[int, ...]
-    arrivals: tuple[Points, ...]
-    waits: tuple[_Waits, ...]
-    rounds: tuple[_Round | _Stages, ...] = ()
+    arrivals: tuple[Arrivals, ...]
+    waits: tuple[Waits, ...]
+    rounds: tuple[_Round | _Stages | Turns, ...] = ()
     sections: LifeArms | None = None
     through: tuple[int, ...] = ()
 
     def passed(self, image: Image, rows: Table) -> list[Passed]:
         """How far a thread is at each of these places of the entry, and last in which section, if in one."""
-        places = points(image, rows)
+        places, loops = points(image, rows), loops_around(image, rows)
         columns = []
         for arrivals, waits in zip(self.arrivals, self.waits, strict=True):
-            made, _ = _on_ways(arrivals, places)
-            if not len(arrivals.ip):
-                made[:] = OF_ALL
-            done, sure = _on_ways(waits.places, places)
-            done = np.minimum(done * sure, waits.surely(places, rows["rarity"]))
+            made, done = arrivals.made(places, loops), waits.passed(places, rows["rarity"])
             columns.append(list(zip(made.tolist(), done.tolist(), strict=True)))
         columns += [one.passed(image, rows) for one in self.rounds]
         passed: list[Passed] = list(zip(*columns, strict=True))
@@ -143,20 +124,22 @@ class _Line(msgspec.Struct, frozen=True):
         arms = self.sections.at(places)
         return [(*one, (arm, 0)) if arm >= 0 else one for one, arm in zip(passed, arms, strict=True)]
 
+    def without_words(self) -> _Line:
+        """The barriers alone, not the words that threads set for others."""
+        kept = [at for at, waits in enumerate(self.waits) if waits.behind is None]
+        rounds = [at for at, one in enumerate(self.rounds) if not isinstance(one, Turns)]
+        objects = (*(self.objects[at] for at in kept), *(self.objects[len(self.waits) + at] for at in rounds))
+        return msgspec.structs.replace(
+            self,
+            objects=objects,
+            arrivals=tuple(self.arrivals[at] for at in kept),
+            waits=tuple(self.waits[at] for at in kept),
+            rounds=tuple(self.rounds[at] for at in rounds),
+        )
+
     def once(self, passed: Passed) -> bool:
         """Is it a section, which one thread does?"""
         return len(passed) > len(self.objects)
-
-
-def _on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:
-    """(how many of the calls a run has passed at most that comes to each place, is that so on each way that has all)"""
-    behind = calls.behind(calls)
-    before, after = (longest(led) for led in (behind, behind.T))
-    reached = places.behind(calls)
-    left = calls.behind(places).T
-    made = np.where(reached, before, 0).max(axis=1, initial=0)
-    missing = np.where(left, after, 0).max(axis=1, initial=0)
-    return made, made + missing == before.max(initial=0)
 
 
 class _Ways(msgspec.Struct, frozen=True):
@@ -232,27 +215,34 @@ def find_stretches(
     knowledge: Knowledge,
     roots: Sequence[Root],
     edges: Edges,
-    known: tuple[Masks, Waves, Bools],
+    known: tuple[Masks, Waves, Bools, Phases],
     most: int,
 ) -> Stretches:
-    """``known``: the roots that reach each function, pairs of roots that never meet (``waves``), and functions that run
-    at most once; ``most`` roots may come out, stretches included.
+    """``known``: the roots that reach each function, pairs of roots that never meet (``waves``), functions that run at
+    most once, and what runs while there is one thread; ``most`` roots may come out, stretches included.
 
     1. calls at which threads wait for each other, by object; 2. entries that pass some outside of loops, as nobody else
     does; 3. how far each of their calls and accesses is; 4. who meets whom.
     """
-    mask, in_series, once = known
+    mask, in_series, once, phases = known
     roots, waves = in_series.in_series(roots), in_series.parted
     made, source = list(roots), list(range(len(roots)))
     passed: list[dict[int, tuple[int, int]]] = [{} for _ in roots]
     regions = _regions(roots, mask)
+
+    def alone(rows: Table) -> Bools:
+        return phases.sequential(rows["function"], program_point(image, rows))
+
     parts: list[_Parts] = []
     sections: set[int] = set()
-    meetings = meeting_points(image, knowledge, roots, once)
-    for line in _lines(image, meetings, roots, {at for at, of in regions.items() if at == of}, edges):
+    meetings = meeting_points(image, knowledge, roots, once, mask)
+    for line in _lines(image, meetings, roots, {at for at, of in regions.items() if at == of}, (edges, mask, alone)):
         behind = () if line.sections is None else (image.behind.elsewhere,)
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
+        if len(found) > MAX_PARTS:
+            line = line.without_words()
+            found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
         if not 1 <= len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
         bits = {p: line.root if not at else len(made) + at - 1 for at, p in enumerate(found)}
@@ -361,11 +351,22 @@ def _one_after_another(roots: Sequence[Root], regions: dict[int, int], a: int, b
 
 
 def _lines(
-    image: Image, objects: list[MeetingPoint], roots: Sequence[Root], regions: Container[int], edges: Edges
+    image: Image,
+    objects: list[MeetingPoint],
+    roots: Sequence[Root],
+    regions: Container[int],
+    calls: tuple[Edges, Masks, Callable[[Table], Bools]],
 ) -> Iterator[_Line]:
-    """Entries of threads that pass barriers, where all calls at each of these are in such entries."""
+    """Entries of threads that pass barriers, where all calls at each of these are in such entries.
+
+    ``calls``: edges, the roots that reach each function, and what runs while there is one thread.
+    """
+    edges, mask, alone = calls
     entry = _entries(image, roots, edges)
     through = ways_in({row for one in objects for row in one.functions}, entry, image, edges)
+    own = {row: root for row, root in entry.items() if root not in {entry[way[0]] for way in through.values()}}
+    taken = dict(turns(image, roots, own, alone))
+    objects = [*objects, *_flags(image, roots, objects, (edges, mask), (entry, through))]
     entry |= {row: entry[way[0]] for row, way in through.items()}
     passed: dict[int, list[int]] = defaultdict(list)
     again: dict[int, list[int]] = defaultdict(list)
@@ -374,27 +375,58 @@ def _lines(
         inside = all(row in entry and (not one.of_region or entry[row] in regions) for row in rows)
         if not inside:
             continue
-        looped = in_loop(one.depths)
-        for row in rows if looped.any() else ():
+        looped = in_loop(one.depths).any() and (one.both or in_loop(one.waits["loop_depth"]).any())
+        for row in rows if looped else ():
             again[row].append(number)
-        for row in rows if not looped.any() and not one.unnamed else ():
+        for row in rows if not looped and not one.unnamed else ():
             passed[row].append(number)
     kinds: dict[tuple[int, ...], int] = {}
-    for row in dict.fromkeys((*passed, *again)):
+    for row in dict.fromkeys((*passed, *again, *taken)):
         numbers = passed[row]
+        rounds: dict[int, _Round | _Stages | Turns]
         rounds = dict(_rounds(image, row, [(number, objects[number]) for number in again[row]], kinds))
+        if row in taken:
+            rounds[kinds.setdefault((0, taken[row].word), -1 - len(kinds))] = taken[row]
         if not numbers and not rounds:
             continue
-        both = [(objects[number].arrivals, objects[number].waits) for number in numbers]
-        here = [tuple(rows[rows["function"] == row] for rows in of_one) for of_one in both]
-        if sum(len(rows) for of_one in here for rows in of_one) > MAX_CALLS:
+        here = [objects[number].within(row) for number in numbers]
+        if sum(len(one.arrivals) + len(one.waits) for one in here) > MAX_CALLS:
             continue
-        arrivals = tuple(points(image, arrives) for arrives, _ in here)
-        waits = tuple(_Waits(points(image, waiting), waiting["rarity"].astype(np.int64)) for _, waiting in here)
+        arrivals = tuple(Arrivals.of(image, one.arrivals) for one in here)
+        waits = tuple(Waits.of(image, one.waits, one.behind) for one in here)
         told = tuple(rounds.values())
         sections = section_arms(image, row)
         way = through.get(row, ())
         yield _Line(entry[row], row, (*numbers, *rounds), arrivals, waits, told, sections, way)
+
+
+def _flags(
+    image: Image,
+    roots: Sequence[Root],
+    objects: list[MeetingPoint],
+    known: tuple[Edges, Masks],
+    begins: tuple[dict[int, int], dict[int, tuple[int, ...]]],
+) -> list[MeetingPoint]:
+    """Words that an entry sets and another one waits for; ``begins``: entries, and of functions the ways from these.
+
+    Functions that have such ways are added to the latter.
+    """
+    (edges, mask), (entry, through) = known, begins
+    found = list(ready_flags(image, roots, mask))
+    taken = {entry[way[0]] for way in through.values()}
+    functions = {row for one in objects for row in one.functions}
+    functions |= {row for one in found for row in distinct(one.functions).tolist()}
+    ways = ways_in(functions, entry, image, edges) if found else {}
+    through |= {row: way for row, way in ways.items() if entry[way[0]] not in taken}
+    usable = [row for row, root in entry.items() if root not in taken] + list(through)
+    flags = []
+    for one in found:
+        arrives = among(one.arrivals["function"], usable)
+        behind, waits = (rows[among(rows["function"], usable)] for rows in (one.behind, one.waits))
+        waits = waits[~in_loop(waits["loop_depth"])]
+        if arrives.all() and len(behind) + len(waits):
+            flags.append(MeetingPoint(one.arrivals, waits, behind=behind))
+    return flags
 
 
 def _rounds(
@@ -433,7 +465,7 @@ def _passes_a_round(image: Image, calls: Table) -> tuple[int, int]:
     # Beside each other: a round that leaves out all of them stays where it is, and one with long inner loops is rare.
     if not each_time(calls["rarity"] - calls["rarity"].min()).all():
         return NO_ROUND
-    places, loops = points(image, calls), _loops_around(image, calls)
+    places, loops = points(image, calls), loops_around(image, calls)
     behind = places.behind(places)
     on_way = longest(behind) + longest(behind.T) - 1  # of a round that passes this one how many it passes
     alike = (on_way == on_way[0]).all() and (loops == loops[0]).all()
@@ -451,9 +483,3 @@ def _stages_told(image: Image, function: int, objects: list[MeetingPoint]) -> _S
         return None
     number = int(Mirrors(image).stages(rows["function"], rows["order"])[0].max())
     return _Stages(function, rows, number) if number else None
-
-
-def _loops_around(image: Image, rows: Table) -> Ints:
-    """A number of the outermost loop around each of these places of a function, -1 of those in none."""
-    loops = Mirrors(image).loop(rows["function"], rows["order"])
-    return np.where(in_loop(rows["loop_depth"]), loops, -1)

@@ -18,14 +18,16 @@ from sharing.static.executions import each_time, in_loop
 Bools = npt.NDArray[np.bool_]
 
 
-def callers_of_waits(image: Image, calls: Table, own: Bools) -> Table:
+def callers_of_waits(image: Image, calls: Table, own: Bools, least: int = 2) -> Table:
     """Calls at a barrier, in the place of those in functions that do no more the calls of these.
 
-    ``own``: functions that threads begin in, which nothing else calls.
+    ``own``: functions that threads begin in, which nothing else calls; ``least``: from so many places others are.
     """
     for _ in range(numbers.LOCK_WRAPPERS):
         around = [
-            one for one in distinct(calls["function"]).tolist() if not own[one] and _only_waits(image, calls, one)
+            one
+            for one in distinct(calls["function"]).tolist()
+            if not own[one] and _only_waits(image, calls, one, least)
         ]
         if not around:
             break
@@ -36,10 +38,10 @@ def callers_of_waits(image: Image, calls: Table, own: Bools) -> Table:
     return calls
 
 
-def _only_waits(image: Image, calls: Table, function: int) -> bool:
+def _only_waits(image: Image, calls: Table, function: int, least: int) -> bool:
     """Whether a function, which is called by its name from several places, waits once each time and changes nothing."""
     row = image.functions[function]
-    if row["flags"] & FunctionFlag.ADDRESS_TAKEN or len(calls_of(image, int(row["address"]))) < 2:
+    if row["flags"] & FunctionFlag.ADDRESS_TAKEN or len(calls_of(image, int(row["address"]))) < least:
         return False
     mine = calls[calls["function"] == function]
     if len(mine) != 1 or in_loop(mine["loop_depth"])[0] or not each_time(mine["rarity"])[0]:

@@ -9,6 +9,7 @@
 #include "Body.h"
 
 #include "LoopWork.h"
+#include "WaitedWords.h"
 #include "ZeroTests.h"
 
 #include "clang/AST/Attr.h"
@@ -37,6 +38,7 @@ void Body::run() {
   setLocksets();
   summarise();
   zeroTests(Graph, Blocks, At, Unit, Out.ZeroTests);
+  waitedWords(Graph, Blocks, At, Unit, Out.ZeroTests);
   placeBlocks();
   loopWork(Blocks, Out.Loops);
 }

@@ -7,11 +7,7 @@
 
 #include "ZeroTests.h"
 
-#include "Atomics.h"
-#include "Body.h"
-#include "Chance.h"
-
-#include "clang/Basic/Builtins.h"
+#include "WordTests.h"
 
 #include <algorithm>
 #include <compare>
@@ -26,57 +22,6 @@ namespace {
 constexpr size_t MaxRuns = 16;
 /// Blocks that are looked at for all tests of a function, for each block.
 constexpr uint64_t WorkPerBlock = 32;
-constexpr unsigned MaxDepth = 16;
-
-/// A condition that says whether a value is zero.
-struct Test {
-  const Expr *Value = nullptr;
-  bool ZeroIfTrue = false;
-};
-
-/// "!x", "x == 0", "likely(x)" and the like, within each other.
-Test testOf(const Expr *E) {
-  Test T;
-  for (unsigned Depth = 0; Depth < MaxDepth; ++Depth) {
-    E = E->IgnoreParenImpCasts();
-    T.Value = E;
-    if (const auto *U = dyn_cast<UnaryOperator>(E);
-        U && U->getOpcode() == UO_LNot) {
-      T.ZeroIfTrue = !T.ZeroIfTrue;
-      E = U->getSubExpr();
-    } else if (const auto *B = dyn_cast<BinaryOperator>(E);
-               B && B->isEqualityOp()) {
-      bool Left = isZero(B->getLHS());
-      if (!Left && !isZero(B->getRHS()))
-        return {};
-      T.ZeroIfTrue ^= B->getOpcode() == BO_EQ;
-      E = Left ? B->getRHS() : B->getLHS();
-    } else if (const auto *Call = dyn_cast<CallExpr>(E);
-               Call && Call->getNumArgs() >= 2 &&
-               Call->getBuiltinCallee() == Builtin::BI__builtin_expect) {
-      E = Call->getArg(0);
-    } else {
-      return T;
-    }
-  }
-  return {};
-}
-
-/// Where a value was just loaded from, atomically or not.
-Location loadedFrom(const Expr *Value, Locations &At,
-                    const ASTContext &Context) {
-  std::optional<AtomicUse> Use;
-  if (const auto *Atomic = dyn_cast<AtomicExpr>(Value))
-    Use = atomicUse(*Atomic, Context);
-  else if (const auto *Call = dyn_cast<CallExpr>(Value))
-    Use = atomicUse(*Call, Context);
-  else
-    return Value->isLValue() ? At.object(Value) : Location();
-  if (!Use || Use->Kind != AccessKind::Load)
-    return {};
-  return Use->Target->getType()->isAnyPointerType() ? At.pointee(Use->Target)
-                                                    : At.object(Use->Target);
-}
 
 /// One way out of a test.
 struct Way {
@@ -138,18 +83,16 @@ std::vector<Way> Regions::ways(Locations &At, UnitBuilder &Unit) const {
         B->succ_size() == 2 ? B->getLastCondition() : nullptr;
     if (!Condition)
       continue;
-    Test T = testOf(Condition);
-    Location P = T.Value ? loadedFrom(T.Value, At, Unit.context()) : Location();
-    if (P.In != Location::Kind::Variable || P.Indexed || P.BitField)
+    WordTest T = wordTest(Condition, At, Unit);
+    if (T.Symbol < 0 || T.Against)
       continue;
-    int64_t Size = At.sizeOf(T.Value->getType());
     const CFGBlock *True = B->succ_begin()->getReachableBlock();
     const CFGBlock *False = (B->succ_begin() + 1)->getReachableBlock();
-    int64_t Symbol = Unit.symbol(*P.Var);
-    if (Symbol >= 0 && Size > 0 && True && False && True != False) {
-      Found.push_back({Symbol, P.Offset, Size, T.ZeroIfTrue, at(True), at(B)});
+    if (True && False && True != False) {
       Found.push_back(
-          {Symbol, P.Offset, Size, !T.ZeroIfTrue, at(False), at(B)});
+          {T.Symbol, T.Offset, T.Size, T.EqualIfTrue, at(True), at(B)});
+      Found.push_back(
+          {T.Symbol, T.Offset, T.Size, !T.EqualIfTrue, at(False), at(B)});
     }
   }
   // Several tests may lead to one place.
@@ -191,26 +134,6 @@ std::vector<std::pair<unsigned, unsigned>> Regions::behind(unsigned First) {
         Reach = std::max(Reach, P);
   }
   return Runs;
-}
-
-/// What a statement changes, nothing where it is no plain or atomic store.
-Location changedBy(const Stmt *S, Locations &At, const ASTContext &Context) {
-  if (const auto *B = dyn_cast<BinaryOperator>(S))
-    return B->isAssignmentOp() ? At.object(B->getLHS()->IgnoreParens())
-                               : Location();
-  if (const auto *U = dyn_cast<UnaryOperator>(S))
-    return U->isIncrementDecrementOp()
-               ? At.object(U->getSubExpr()->IgnoreParens())
-               : Location();
-  std::optional<AtomicUse> Use;
-  if (const auto *Atomic = dyn_cast<AtomicExpr>(S))
-    Use = atomicUse(*Atomic, Context);
-  else if (const auto *Call = dyn_cast<CallExpr>(S))
-    Use = atomicUse(*Call, Context);
-  if (!Use || Use->Kind == AccessKind::Load)
-    return {};
-  return Use->Target->getType()->isAnyPointerType() ? At.pointee(Use->Target)
-                                                    : At.object(Use->Target);
 }
 
 bool changes(const CFGBlock &B, const Way &W, Locations &At,
@@ -284,7 +207,7 @@ void zeroTests(const CFG &Graph, const Shape &Blocks, Locations &At,
                       Unit))
       continue;
     for (auto [First, Last] : Runs)
-      append(Out, {W.Symbol, W.Offset, W.Size, W.IsZero, First, Last});
+      append(Out, {W.Symbol, W.Offset, W.Size, W.IsZero, 0, First, Last});
   }
 }
 

@@ -461,6 +461,7 @@ bool X86Decoder::decode(std::span<const uint8_t> Code, uint64_t Ip, Op &Out) {
   }
   x86::addTraits(*Insn, Out);
   x86::addRounds(*Insn, Out);
+  x86::addWaits(*Insn, Out);
   x86::addVectors(*Insn, Out);
   return true;
 }

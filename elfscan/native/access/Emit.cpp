@@ -228,6 +228,8 @@ void FunctionFlow::zeroTest(const Op &O, uint32_t Index, const Effective &E) {
            Now.Regs[O.Tested].Origin)
     What = Zeros.loadedBy(Now.Regs[O.Tested].Origin - 1);
   Zeros.sees(O, Index, BlockNumber, What);
+  if (Waits.isNeeded())
+    waitTest(O, Index, E);
 }
 
 /// Where an indirect call or jump leads.
@@ -415,6 +417,7 @@ void FunctionFlow::escape(const Value &V) {
 }
 
 void FunctionFlow::finish(std::span<const Op> Ops) {
+  Waits.finish(G, Ops, Current.Row, Out->ZeroRanges);
   useMade(Ops);
   sortEscapes();
   for (const Escape &E : Escapes)

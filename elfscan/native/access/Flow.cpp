@@ -67,6 +67,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   ExclusiveParams.clear();
   ExclusiveBehind.clear();
   Zeros.clear();
+  Waits.start(G);
   Spins.start(Ops);
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
   size_t Calls = Out->Calls.size(), Behind = Out->Behind.size();

@@ -15,6 +15,7 @@
 #include "SpinLocks.h"
 #include "Tables.h"
 #include "Value.h"
+#include "WaitedWords.h"
 #include "ZeroRanges.h"
 
 #include <algorithm>
@@ -223,6 +224,7 @@ private:
   std::vector<uint8_t> HasRow; ///< by order of the blocks
   std::vector<uint32_t> Stage; ///< of each block, see countStages
   ZeroRanges Zeros;
+  WaitedWords Waits;
   SpinLocks Spins;
   uint32_t BlockNumber = 0;
   uint8_t LoopDepth = 0;
@@ -308,6 +310,7 @@ private:
   ZeroRanges::Variable variableAt(const MemOperand &M,
                                   const Effective &E) const;
   void zeroTest(const Op &O, uint32_t Index, const Effective &E);
+  void waitTest(const Op &O, uint32_t Index, const Effective &E);
   Value target(const Op &O) const;
   void call(const Op &O, uint32_t Index);
   void arguments(const Op &O, uint64_t Callee, uint32_t Index);

@@ -181,7 +181,9 @@ struct Op {
   int8_t Swapped = NoReg;  ///< register that an exchange stores, of any width
   int8_t Proposed = NoReg; ///< register that a compare-and-swap stores; what it
                            ///< compares with is in the first result register
-  int8_t Added = NoReg; ///< register that is added to memory and gets the old
+  int8_t Added = NoReg;  ///< register that is added to memory and gets the old
+  int8_t Got = NoReg;    ///< register that gets what Mem[0] has, of any width
+  int8_t Turned = NoReg; ///< register whose lowest bit changes
   int8_t BitTested = NoReg; ///< register whose lowest bit alone is tested
   int8_t NarrowTo = NoReg;  ///< register of which Imm replaces 1 or 2 bytes
   int8_t Compared = NoReg, ComparedTo = NoReg; ///< registers, or MemReg

@@ -81,6 +81,20 @@ void FunctionFlow::spinChange(const Op &O, uint32_t Index,
   }
 }
 
+void FunctionFlow::waitTest(const Op &O, uint32_t Index, const Effective &E) {
+  WaitedWords::Place At;
+  if (O.MemCount) {
+    const MemOperand &M = O.Mem[0];
+    if (E.Where.Kind == ValueKind::Stack) {
+      At.OnStack = E.Where.isExact();
+      At.Offset = E.Where.Base;
+    } else if (auto Static = variableAt(M, E); Static.Size) {
+      At.What = {Static.Address, Static.Size};
+    }
+  }
+  Waits.sees(O, Index, BlockNumber, At);
+}
+
 void FunctionFlow::spinTest(const Op &O, uint32_t Index, const Effective &E) {
   SpinLocks::Word What = O.MemCount ? wordAt(O.Mem[0], E) : SpinLocks::Word();
   if (What.Size && O.How == Transfer::Load)

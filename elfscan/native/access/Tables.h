@@ -87,7 +87,18 @@ enum class ZeroRange : uint8_t {
   Takes,  ///< is one instruction, which may take it
   Waits,  ///< is a call where it was not taken, which may wait for it
   Leaves, ///< is a function that returns only with it held
+  // Of words that loops wait for (WaitedWords.h).
+  Passed, ///< runs only behind a loop that ended as the word was not zero
+  Passes, ///< is a function that returns only then
+  Turn,   ///< runs only while the word is what it was found to be, a TurnValue,
+          ///< if nobody else sets it
 };
+
+/// What a loop found a word to be that it waited for: a number, or these.
+namespace TurnValue {
+inline constexpr uint8_t NotZero = 254;
+inline constexpr uint8_t Other = 255; ///< what the function computed
+} // namespace TurnValue
 
 /// On what a row of a word that may be a lock depends besides.
 namespace SpinMark {

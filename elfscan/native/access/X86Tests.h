@@ -74,6 +74,31 @@ inline void addRounds(const cs_insn &Insn, Op &Out) {
   }
 }
 
+/// What a loop that waits does with a word before it tests it: it loads it, of
+/// any width, and without optimisation negates a bool.
+inline void addWaits(const cs_insn &Insn, Op &Out) {
+  const cs_x86 &X = Insn.detail->x86;
+  if (X.op_count != 2)
+    return;
+  int8_t To = placeOf(X.operands[0]);
+  switch (Insn.id) {
+  case X86_INS_MOV:
+  case X86_INS_MOVZX:
+  case X86_INS_MOVSX:
+  case X86_INS_MOVSXD:
+    if (isFollowed(To) && X.operands[1].type == X86_OP_MEM)
+      Out.Got = To;
+    break;
+  case X86_INS_XOR:
+    if (isFollowed(To) && X.operands[1].type == X86_OP_IMM &&
+        X.operands[1].imm & 1)
+      Out.Turned = To;
+    break;
+  default:
+    break;
+  }
+}
+
 /// The register beside the memory of xchg, cmpxchg and xadd.
 inline void addExchange(const cs_insn &Insn, Op &Out) {
   const cs_x86 &X = Insn.detail->x86;

@@ -1,0 +1,94 @@
+"""What code does to one word of static storage, and who does it.
+
+Owns the look-up of changes by the word, whether one thread alone makes them, and whether the word is zero before the
+program's own code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sharing.basics.ways import points
+from sharing.model.arrays import among, distinct
+from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.static import numbers
+from sharing.static.callees import calls_of
+from sharing.static.starts import Root
+
+Masks = npt.NDArray[np.uint64]
+
+SEVERAL = 255  # in the place of a depth of loops: a call that makes several, outside of loops
+_PLACE = ["ip", "function", "order", "loop_depth", "rarity"]
+_ZEROS = ".bss"  # how sections of what is zero are called in source, where none has bytes
+
+
+def writes(image: Image, *, by_calls: bool = False) -> Table:
+    """Instructions that write, by what they write; ``by_calls``: and calls of what does."""
+    sites = image.sites
+    written = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
+    if not by_calls:
+        written &= sites["flags"] & SiteFlag.VIA_CALL == 0
+    rows = sites[written & (sites["function"] >= 0)]
+    sorted_rows: Table = rows[np.argsort(rows["target"], kind="stable")]
+    return sorted_rows
+
+
+def changes(image: Image, writes: Table, address: int) -> tuple[Table, Table]:
+    """What changes a word, and what makes it before the program begins."""
+    first, last = (np.searchsorted(writes["target"], np.uint64(address), side) for side in ("left", "right"))
+    rows = writes[first:last]
+    begins = image.functions["flags"][rows["function"]] & FunctionFlag.INIT != 0
+    return rows[~begins], rows[begins]
+
+
+def by_one(roots: Sequence[Root], mask: Masks, changed: Table) -> bool:
+    """Whether one thread makes all of these; ``mask``: by function the roots that reach it."""
+    of = distinct(mask[changed["function"]]).tolist()
+    number = int(of[0]).bit_length() - 1 if of else -1
+    return len(of) == 1 and number >= 0 and of[0] == 1 << number and not roots[number].many
+
+
+def is_zero(image: Image, address: int) -> bool:
+    """Whether a byte of static storage is zero before the program's own code runs."""
+    around = [section for section in image.sections if section.address <= address < section.end]
+    return any(one.file_offset is None and (not image.origins or one.name.startswith(_ZEROS)) for one in around)
+
+
+def outer(image: Image, roots: Sequence[Root], arrivals: Table) -> Table:
+    """These changes, in the place of those that functions end with, the calls of these functions."""
+    begins = {root.function for root in roots}
+    found = arrivals[_PLACE]
+    for _ in range(numbers.LOCK_WRAPPERS):
+        last = [one for one in distinct(found["function"]).tolist() if one not in begins and _ends(image, found, one)]
+        if not last:
+            break
+        kept = [found[~among(found["function"], last)]]
+        for function in last:
+            own = found[found["function"] == function]
+            calls = image.calls[calls_of(image, int(image.functions["address"][function]))]
+            rows = calls[calls["function"] >= 0][_PLACE].astype(found.dtype)
+            if len(own) > 1 or own["loop_depth"].any():
+                rows["loop_depth"][rows["loop_depth"] == 0] = SEVERAL
+            kept.append(rows)
+        found = np.concatenate(kept)
+    return found
+
+
+def _ends(image: Image, arrivals: Table, function: int) -> bool:
+    """Whether a function that is called by its name alone does nothing in static storage behind its change."""
+    if image.functions["flags"][function] & FunctionFlag.ADDRESS_TAKEN:
+        return False
+    changed = arrivals[arrivals["function"] == function]
+    at = points(image, changed)
+    for rows in (image.sites, image.params, image.behind.elsewhere):
+        here = rows[(rows["function"] == function) & (rows["kind"] != AccessKind.ADDRESS)]
+        here = here[~among(here["ip"], changed["ip"])]
+        if points(image, here).behind(at).any():
+            return False
+    own = image.calls[image.calls["function"] == function]
+    called = own[points(image, own).behind(at).any(axis=1)]
+    starts = image.functions["address"]
+    return not among(called["callee"], starts[image.functions["flags"] & FunctionFlag.STUB == 0]).any()
