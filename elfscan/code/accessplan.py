@@ -46,6 +46,7 @@ _WRITES_HANDLE = 1024  # the same
 _NEVER_RETURNS = 2048  # the same
 _FOR_ALL = 4096  # the same
 _FAILURE_SHIFT = 13  # the same, for bits of ``sharing.model.failures.Failure``
+_SLEEPS_FOR = 1 << 18  # the same
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -71,7 +72,8 @@ class AccessPlan:
     ``descriptors``: addresses of those of thread-local variables.  ``own_results``: of functions whose result is the
     running thread's alone, ``new_results``: leads to a new object, ``handle_writers``: of those that write a word where
     their first argument leads to, and nothing else of their callers, ``endings``: of those that nothing comes back
-    from, ``for_all``: of those at which all threads of a group wait for each other, ``failures``: of those whose result
+    from, ``for_all``: of those at which all threads of a group wait for each other,
+    ``sleepers``: of those that sleep for the time that an argument leads to, ``failures``: of those whose result
     says that they failed, with how.  ``absolute``: immediates and 32-bit displacements of the code can be addresses;
     None: unless the file is position-independent (ET_DYN).
     ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
@@ -93,6 +95,7 @@ class AccessPlan:
     handle_writers: frozenset[int] = frozenset()
     endings: frozenset[int] = frozenset()
     for_all: frozenset[int] = frozenset()
+    sleepers: frozenset[int] = frozenset()
     failures: dict[int, int] = field(default_factory=dict)
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
     elsewhere: bool = False
@@ -157,7 +160,8 @@ def encode_plan(plan: AccessPlan) -> bytes:
     machine = machine_named(plan.arch)
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
-    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings | plan.for_all | {*plan.failures}
+    known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings | plan.for_all
+    known = known | plan.sleepers | {*plan.failures}
     extents = np.zeros(len(plan.functions) + len(known), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
@@ -170,6 +174,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
         (plan.handle_writers, _WRITES_HANDLE),
         (plan.endings, _NEVER_RETURNS),
         (plan.for_all, _FOR_ALL),
+        (plan.sleepers, _SLEEPS_FOR),
     )
     for addresses, mark in marks:
         own["flags"][among(own["address"], list(addresses))] |= mark

@@ -67,6 +67,9 @@ OWN_RESULTS = frozenset(
 # Functions of the C library that start a thread: they write what stands for it where the first argument leads to.
 HANDLE_WRITERS = frozenset({"pthread_create", "thrd_create"})
 
+# Those that sleep for as long as a struct timespec says that an argument leads to.
+SLEEPERS = frozenset({"nanosleep", "clock_nanosleep", "thrd_sleep"})
+
 # Functions of the C library and of compilers' run-times that nothing comes back from, whatever they are handed.
 # Another file's of this name is theirs.  A program may have an "exit" or an "err" of its own: of its functions only the
 # implementation's are meant.
@@ -203,13 +206,15 @@ class AccessScan:
 class KnownCallees(msgspec.Struct, frozen=True):
     """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), of
     HANDLE_WRITERS, those that nothing comes back from (``never_returns``), those at which all threads of a group wait
-    for each other (``waits_for_all``), and how those of which that is known say that they failed (``failure_of``)."""
+    for each other (``waits_for_all``), SLEEPERS, and how those of which that is known say that they failed
+    (``failure_of``)."""
 
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
     handle_writers: frozenset[int] = frozenset()
     endings: frozenset[int] = frozenset()
     for_all: frozenset[int] = frozenset()
+    sleepers: frozenset[int] = frozenset()
     failures: dict[int, int] = {}
 
 
@@ -223,6 +228,7 @@ def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCall
         frozenset(address for address, name in names.items() if name in HANDLE_WRITERS),
         frozenset(endings),
         frozenset(address for known in (names, own) for address, name in known.items() if waits_for_all(name)),
+        frozenset(address for address, name in names.items() if name in SLEEPERS),
         {address: int(how) for address, name in names.items() if (how := failure_of(name))},
     )
 
@@ -275,6 +281,7 @@ def start_access(
         handle_writers=known.handle_writers,
         endings=known.endings,
         for_all=known.for_all,
+        sleepers=known.sleepers,
         failures=known.failures,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
         elsewhere=elsewhere,

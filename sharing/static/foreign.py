@@ -21,7 +21,7 @@ from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image
 from sharing.static import numbers
-from sharing.static.callees import functions_called, names_of_callees
+from sharing.static.callees import function_at, functions_called, names_of_callees
 from sharing.static.executions import each_time, in_loop
 
 TIMED_OUT = (
@@ -37,7 +37,9 @@ class WorkTable(msgspec.Struct, frozen=True):
     """Instructions of calls (orders of magnitude, by names), and functions that sleep, some of them for seconds as a
     rule, or until a signal comes.
 
-    Those of ``sleeps_prefixes`` are templates; ``interrupted`` are those that are made again when a signal ends them.
+    Those of ``sleeps_prefixes`` are templates, those of ``sleeps_prefixes_short`` are told micro- or nanoseconds;
+    ``interrupted`` are those that are made again when a signal ends them.  ``sleeps_units``: the argument that says how
+    long, and how many nanoseconds one of that is.
     Those of ``waits_for_a_time_prefixes`` do so where they return whether time ran out, and wait for a condition else.
     Those of ``sleeps_if_zero`` sleep where the argument of this number is zero: they wait for that many descriptors.
     """
@@ -46,6 +48,8 @@ class WorkTable(msgspec.Struct, frozen=True):
     sleeps: frozenset[str]
     sleeps_seconds: frozenset[str]
     sleeps_prefixes: tuple[str, ...]
+    sleeps_prefixes_short: tuple[str, ...]
+    sleeps_units: dict[str, tuple[int, int]]
     sleeps_if_zero: dict[str, int]
     waits_for_a_time: frozenset[str]
     waits_for_a_time_prefixes: tuple[str, ...]
@@ -111,6 +115,24 @@ class _Calls:
         """Those that go on after a time, whatever happened; of a method its result says so."""
         return self.of(_table().waits_for_a_time, _table().waits_for_a_time_prefixes, TIMED_OUT)
 
+    def shorter_than(self, limit: float) -> Bools:
+        """Those that sleep for less than so many nanoseconds, as far as that is told: by a number, or by the unit.
+
+        What is worked out and less than a second (below zero, see ``Naps.h``) is how long a thread waits before it
+        tries again.
+        """
+        table, calls, args = _table(), self._image.calls, self._image.args
+        templates = self._callees[sorted(self._starting(table.sleeps_prefixes_short, ""))]
+        inside = function_at(self._image, templates)
+        found = among(calls["callee"], templates) | among(calls["function"], inside[inside >= 0])
+        for name, (argument, unit) in table.sleeps_units.items():
+            if name not in self._at:
+                continue
+            told = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT)
+            long = args["ip"][told & (args["value"] * unit >= limit)]
+            found |= self.of({name}) & among(calls["ip"], args["ip"][told]) & ~among(calls["ip"], long)
+        return found
+
     def that_sleep(self) -> Bools:
         """See ``calls_that_sleep``."""
         table, args = _table(), self._image.args
@@ -130,6 +152,8 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     Who calls a function that sleeps whenever it runs sleeps as well.  A wait that is for a time at most, in every round
     of the only loop, is a sleep that the end of the program cuts short: whoever waits for work asks first if there is.
     Where compilers copy a loop's test they make several loops of one: what counts is that nothing is done further out.
+    Who sleeps for so short that lines may move all the same does not rest, and who sleeps for less than a millisecond
+    on a way where there is nothing to do is as busy as who waits for work.
     """
     table = _table()
     calls, named = image.calls, _Calls(image)
@@ -151,13 +175,18 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
     def of(made: Bools) -> Bools:
         return np.asarray(once[:, distinct(calls["function"][made])].any(axis=1))
 
-    interrupted = named.of(table.interrupted)
-    every = wrapped(named.that_sleep()) | (wrapped(interrupted, again) & ~interrupted)
-    rest = of(every & always & (further == 0)) | of(interrupted & always & (further == 1))
+    sleeps, interrupted = named.that_sleep(), named.of(table.interrupted)
+
+    def every_time(long: Bools) -> Bools:
+        return wrapped(sleeps & long) | (wrapped(interrupted & long, again) & ~interrupted)
+
+    long = ~named.shorter_than(numbers.REST_NS)
+    rest = of(every_time(long) & always & (further == 0)) | of(interrupted & long & always & (further == 1))
     timed = distinct(calls["function"][wrapped(named.that_wait_for_a_time()) & always & (calls["loop_depth"] == 1)])
     if len(timed):
         rest |= once[:, timed].any(axis=1) & ~once[:, _with_other_loops(image, timed)].any(axis=1)
-    return Sleepers(of(every & looped), rest, of(wrapped(named.of(table.sleeps_seconds)) & looped))
+    some = of(every_time(~named.shorter_than(numbers.NAP_NS)) & looped)
+    return Sleepers(some, rest, of(wrapped(named.of(table.sleeps_seconds)) & looped))
 
 
 def _outermost(image: Image) -> Rows:

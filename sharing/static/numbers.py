@@ -163,6 +163,22 @@ LIFE_BEGINS: Annotated[
         "a thread comes to its loop past five checks that may end it, each as likely as not",
     ),
 ] = 20
+REST_NS: Annotated[
+    float,
+    About(
+        "nanoseconds",
+        Origin.CHOSEN,
+        "a thread that sleeps so long each round loses 0.1 % of its time to a miss a round, the least that is counted",
+    ),
+] = 7e4
+NAP_NS: Annotated[
+    float,
+    About(
+        "nanoseconds",
+        Origin.CHOSEN,
+        "who sleeps for less where there is nothing to do expects work soon; periodic threads sleep for milliseconds",
+    ),
+] = 1e6
 EVERY_ROUND: Annotated[
     int,
     About(

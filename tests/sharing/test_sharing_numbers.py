@@ -132,6 +132,13 @@ def beside_sleep() -> Builder:
     return b.ends()
 
 
+def beside_naps(microseconds: int, rarity: int = 0) -> Builder:
+    """A thread that sleeps for so long in its loop, in every round or on a way."""
+    b = Program()
+    b.counts("left", "mine").call("usleep", microseconds, loop=1, rarity=rarity, order=1)
+    return b.ends()
+
+
 def at_the_end_of_a_chain() -> Builder:
     b = Program()
     b.function("left").call("near", loop=1)
@@ -400,6 +407,8 @@ ROWS: list[Row] = [
     ("UNOPTIMIZED", 1.0, lambda: beside_long_work(4000, flags=FunctionFlag.UNOPTIMIZED)),
     ("EACH_TIME", -1, counters),
     ("EVERY_ROUND", 0, beside_sleep),
+    ("REST_NS", 1e3, lambda: beside_naps(10)),
+    ("NAP_NS", 1e4, lambda: beside_naps(40, rarity=4)),
     ("INLINED", 0.0, at_the_end_of_a_chain),
     ("WARM_WEIGHT", 100.0, counters),
     ("LINE_WEIGHT", 1e6, counters),

@@ -259,3 +259,89 @@ def test_the_standard_librarys_sleep_is_known_in_source(tmp_path: Path, loop: st
 
 def test_who_yields_is_busy(tmp_path: Path) -> None:
     assert severity_of_source(tmp_path, "cpp", CXX.replace("LOOP", YIELDS)) == "high"
+
+
+TAKES = "int n = __atomic_load_n(&todo[1], __ATOMIC_ACQUIRE);"
+NAPS_FOR = [
+    "usleep(40);",
+    "struct timespec t = {0, 40000}; nanosleep(&t, 0);",
+    "struct timespec t = {0, 20000 + (getpid() & 1023)}; nanosleep(&t, 0);",
+]
+AGAIN = [
+    "struct timespec t = {0, 40000}; while (nanosleep(&t, &t) && errno == EINTR);",
+    "struct timespec t = {0, 20000 + (getpid() & 1023)}; while (nanosleep(&t, &t) && errno == EINTR);",
+]
+IN_EACH_ROUND = {
+    "usleep(10);": False,
+    "usleep(200);": True,
+    "usleep(20000);": True,
+    "usleep(todo[2]);": True,
+    "struct timespec t = {0, 20000000}; nanosleep(&t, 0);": True,
+    "struct timespec t = {1, 0}; while (nanosleep(&t, &t) && errno == EINTR);": True,
+}
+BUILDS = [(tool, level) for tool in ("gcc", "clang-19") for level in ("-O0", "-O2")]
+
+
+@pytest.mark.parametrize(("tool", "level"), [*BUILDS, ("source", "")], ids="".join)
+class TestNaps:
+    """A thread that naps for microseconds where it finds nothing to do is as busy as who waits for work."""
+
+    def severity(self, compiled: Compile, folder: Path, build: tuple[str, str], loop: str) -> str:
+        text = "#include <errno.h>\n" + PROGRAM.replace("LOOP", loop)
+        if build[0] == "source":
+            return severity_of_source(folder, "c", text)
+        report = api.audit(str(compiled(build[0], "c", text, build[1])))
+        both = {"served", "ticks"}
+        return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+
+    @pytest.mark.parametrize("nap", NAPS_FOR)
+    def test_where_there_is_nothing_to_do(
+        self, compiled: Compile, tmp_path: Path, tool: str, level: str, nap: str
+    ) -> None:
+        loop = f"for (;;) {{ {TAKES} if (n <= 0) {{ {nap} continue; }} todo[1] = n - 1; ticks++; }}"
+        assert self.severity(compiled, tmp_path, (tool, level), loop) not in ("note", "none")
+
+    @pytest.mark.parametrize("nap", AGAIN)
+    def test_made_again_as_often_as_a_signal_ends_it(
+        self, compiled: Compile, tmp_path: Path, tool: str, level: str, nap: str
+    ) -> None:
+        if (tool, level) != ("gcc", "-O2"):
+            pytest.skip("the way into the loop around the nap is taken to be the way that is gone as a rule")
+        loop = f"for (;;) {{ {TAKES} if (n <= 0) {{ {nap} continue; }} todo[1] = n - 1; ticks++; }}"
+        assert self.severity(compiled, tmp_path, (tool, level), loop) not in ("note", "none")
+
+    @pytest.mark.parametrize(("nap", "rests"), IN_EACH_ROUND.items(), ids=IN_EACH_ROUND)
+    def test_in_every_round_it_rests_unless_that_is_shorter_still(
+        self, compiled: Compile, tmp_path: Path, tool: str, level: str, nap: str, rests: bool
+    ) -> None:
+        severity = self.severity(compiled, tmp_path, (tool, level), f"for (;;) {{ {nap} ticks++; }}")
+        assert (severity in ("note", "none")) == rests
+
+
+NAPS_WHEN_IDLE = """
+    if (__atomic_load_n(&state.queued, __ATOMIC_ACQUIRE) == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(40));
+      continue;
+    }
+    state.queued--;"""
+IN_THE_LIBRARY = {
+    NAPS_WHEN_IDLE: False,
+    "std::this_thread::sleep_for(std::chrono::milliseconds(40));": True,
+    "std::this_thread::sleep_for(std::chrono::seconds(4));": True,
+}
+
+
+@pytest.mark.parametrize(("nap", "rests"), IN_THE_LIBRARY.items(), ids=["short", "milliseconds", "seconds"])
+@pytest.mark.parametrize("build", ["g++ -O0", "g++ -O2", "clang++-19 -O0", "clang++-19 -O2", "source"])
+def test_the_standard_librarys_naps(compiled: Compile, tmp_path: Path, build: str, nap: str, rests: bool) -> None:
+    text = "#include <chrono>\n" + CXX.replace("LOOP", f"(void)lock; while (!state.stop) {{ {nap} ticks++; }}")
+    if build == "clang++-19 -O2" and not rests:
+        pytest.skip("the way into the loop around the nap is taken to be the way that is gone as a rule")
+    if build == "source":
+        found = severity_of_source(tmp_path, "cpp", text)
+    else:
+        tool, level = build.split()
+        report = api.audit(str(compiled(tool, "cpp", text, level, "-std=c++17")))
+        both = {"served", "ticks"}
+        found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+    assert (found in ("note", "none")) == rests

@@ -305,12 +305,17 @@ void FunctionFlow::arguments(const Op &O, uint64_t Callee, uint32_t Index) {
     });
   }
   bool Starts = std::ranges::binary_search(P.HandleWriters, Callee);
+  bool Naps = std::ranges::binary_search(P.Sleepers, Callee);
   for (size_t I = 0; I < Count; ++I) {
     Value V = firstArray(Now.Regs[C.Arguments[I]]);
     if (Starts)
       loadedArgument(V, uint8_t(I), {O.Ip, Callee}, Index);
     if (Callee && V.Kind == ValueKind::Stack && V.isExact())
       passWords(V.Base, uint8_t(I), O.Ip);
+    if (Naps && V.Kind == ValueKind::Stack && V.isExact())
+      Sleeps.slept(V.Base,
+                   {O.Ip, Callee, 0, Current.Row, uint8_t(I), 0, 0, LoopDepth},
+                   Order);
     eachOf(V, [&](const Value &One) {
       bool IsOnlyThat = !V.Choice || !Choices::isNull(One);
       if (IsOnlyThat)

@@ -68,6 +68,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   ExclusiveBehind.clear();
   Zeros.clear();
   Waits.start(G);
+  Sleeps.clear();
   Spins.start(Ops);
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
   size_t Calls = Out->Calls.size(), Behind = Out->Behind.size();
@@ -82,6 +83,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
     walk(Blocks[B], Ops);
   }
   finish(Ops);
+  Sleeps.finish(Out->Args);
   placeBlocks({Sites, Calls, Params, Behind});
   Zeros.finish(G, Ops, What.Row, Out->ZeroRanges);
   Spins.finish(G, Ops, What.Row, Out->ZeroRanges);
@@ -377,6 +379,13 @@ void FunctionFlow::store(const Op &O, const MemOperand &M, const Effective &E,
     spill(At + 8, V2);
   for (unsigned Word = 0; Word < Halves.Count; ++Word)
     spill(At + Word * 8, Halves.What[Word]);
+  if (Emitting && !P.Sleepers.empty()) {
+    bool Two = Halves.Count > 1 || Pair;
+    Sleeps.stored(At, Two ? 8 : M.Size, Halves.Count ? Halves.What[0] : V,
+                  Order);
+    if (Two)
+      Sleeps.stored(At + 8, 8, Halves.Count ? Halves.What[1] : V2, Order);
+  }
   if (Emitting && M.Kind == Access::Store) {
     keepOnFrame(V, At, Origin - 1);
     keepOnFrame(V2, At + 8, Origin - 1);

@@ -12,6 +12,7 @@
 #include "Decoder.h"
 #include "Graph.h"
 #include "Join.h"
+#include "Naps.h"
 #include "SpinLocks.h"
 #include "Tables.h"
 #include "Value.h"
@@ -226,6 +227,7 @@ private:
   ZeroRanges Zeros;
   WaitedWords Waits;
   SpinLocks Spins;
+  Naps Sleeps;
   uint32_t BlockNumber = 0;
   uint8_t LoopDepth = 0;
   uint8_t Rarity = 0;
@@ -263,6 +265,7 @@ private:
   TwoValues vector(int8_t Reg) const;
   void forgetVectors();
   StoredWords storedVector(const Op &O, const MemOperand &M);
+  TwoValues constants(const Effective &E) const;
   void vectorStep(const Op &O, const Effective &E, uint32_t Origin);
   TwoValues vectorMoved(const Op &O, const Effective &E, uint32_t Origin);
   void store(const Op &O, const MemOperand &M, const Effective &E, bool Keeps,

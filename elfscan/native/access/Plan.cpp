@@ -175,6 +175,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       Endings.push_back(R.Address);
     if (R.Flags & ForAll)
       WaitsForAll.push_back(R.Address);
+    if (R.Flags & SleepsFor)
+      Sleepers.push_back(R.Address);
     if (R.Flags & TellsFailure)
       TellFailures.emplace_back(R.Address, R.Flags & TellsFailure);
     if (R.Flags & StubFunction || R.Size == 0)
@@ -191,6 +193,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(HandleWriters.begin(), HandleWriters.end());
   std::sort(Endings.begin(), Endings.end());
   std::sort(WaitsForAll.begin(), WaitsForAll.end());
+  std::sort(Sleepers.begin(), Sleepers.end());
   std::sort(TellFailures.begin(), TellFailures.end());
   sortFunctions(std::move(All));
   return std::nullopt;

@@ -80,6 +80,8 @@ inline constexpr uint32_t TimesOutMask = 3;
 /// Any of them.
 inline constexpr uint32_t TellsFailure =
     FailsNull | FailsNegative | FailsNonzero | TimesOutMask << TimesOutShift;
+/// Of the plan alone: sleeps for the time that an argument leads to.
+inline constexpr uint32_t SleepsFor = 1U << 18;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -122,6 +124,7 @@ public:
   std::vector<uint64_t> HandleWriters; ///< the same
   std::vector<uint64_t> Endings;       ///< the same of NeverReturns
   std::vector<uint64_t> WaitsForAll;   ///< the same of ForAll
+  std::vector<uint64_t> Sleepers;      ///< the same of SleepsFor
   /// Functions whose result tells of a failure, with these flags; sorted.
   std::vector<std::pair<uint64_t, uint32_t>> TellFailures;
 

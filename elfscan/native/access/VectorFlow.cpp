@@ -10,6 +10,8 @@
 #include "Flow.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace linemate {
 
@@ -71,6 +73,18 @@ void FunctionFlow::vectorStep(const Op &O, const Effective &E,
   }
 }
 
+/// Two words of the file's constants, which no program changes.
+TwoValues FunctionFlow::constants(const Effective &E) const {
+  if (!E.Where.isNumber() || !E.Where.isExact() || P.Sleepers.empty())
+    return {};
+  std::span<const uint8_t> Bytes = P.constantsAt(uint64_t(E.Where.Base));
+  if (Bytes.size() < VectorBytes)
+    return {};
+  std::array<int64_t, 2> Words;
+  std::memcpy(Words.data(), Bytes.data(), VectorBytes);
+  return {Value::number(Words[0], 0), Value::number(Words[1], 0)};
+}
+
 TwoValues FunctionFlow::vectorMoved(const Op &O, const Effective &E,
                                     uint32_t Origin) {
   auto Lower = [this, &O] {
@@ -95,6 +109,8 @@ TwoValues FunctionFlow::vectorMoved(const Op &O, const Effective &E,
                                            : TwoValues{Lower(), V};
   }
   case VectorMove::Load: {
+    if (TwoValues Known = constants(E); !Known[0].isNothing())
+      return Known;
     Op Half = O;
     Half.Width = 8;
     Half.Mem[0].Size = 8;
