@@ -126,16 +126,19 @@ def _checked(finding: Finding, weighed: Weighed) -> Finding:
         names = f"{found.written.name} was written and {found.used.name} used"
         text = f"too rare: {names}, at most {count(round(found.transfers), 'time')}"
         return _noted(finding, text, Severity.NOTE, weighed)
+    return _noted(finding, _too_rare(found, weighed), Severity.NOTE, weighed)
+
+
+def _too_rare(found: SharedUse, weighed: Weighed) -> str:
+    """Why what two threads did does not matter."""
     t, u = weighed.counted.label(found.writer), weighed.counted.label(found.user)
     if found.rate >= busy_rate():
         moved = count(round(found.transfers), "line transfer")
-        text = f"too rare: at most {moved} between {t} and {u}, {numbers.MIN_TRANSFERS} are required"
-        return _noted(finding, text, Severity.NOTE, weighed)
-    text = (
+        return f"too rare: at most {moved} between {t} and {u}, {numbers.MIN_TRANSFERS} are required"
+    return (
         f"too rare: {t} wrote {found.written.name} {found.write_rate:.3g} times per million instructions, {u} used "
         f"{found.used.name} {found.use_rate:.3g} times; the threshold is {busy_rate():.0f} for both"
     )
-    return _noted(finding, text, Severity.NOTE, weighed)
 
 
 def _supported(finding: Finding, found: SharedUse, weighed: Weighed) -> Finding:

@@ -138,16 +138,14 @@ def build(
     frequency[phases.alone] = 0.0
     if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
         frequency[(mask != 0) & (mask & ~main_bit == 0) & ~once] *= numbers.SET_UP
-    by_thread = None
+    by_thread, preludes = None, Preludes()
     if threads.threaded:
         kept = kept.while_threads_run(lambda rows: phases.sequential(rows["function"], program_point(image, rows)))
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
-    preludes = Preludes()
     if by_thread is not None:
-        preludes = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
-        preludes = preludes.of_parts(stretches.source)
-    if by_thread is not None and stretches.parted:
-        by_thread = by_thread.of_parts(stretches.source, stretches.parted)
+        before = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
+        preludes = before.of_parts(stretches.source)
+        by_thread = by_thread.of_parts(stretches.source, stretches.parted) if stretches.parted else by_thread
     caller_list, caller_where, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,
