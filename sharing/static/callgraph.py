@@ -134,18 +134,15 @@ def build(
         mask = reach(image, parallel, threads, met, stretches)
         main_bit |= np.uint64(sum(1 << i for i, root in enumerate(stretches.roots) if root.name == "main"))
     mask[phases.alone] = 0
-    frequency = in_program(edges, threads, ways.again, once, factor)
-    frequency[phases.alone] = 0.0
-    if main_bit and np.count_nonzero(mask & ~main_bit) >= numbers.BIG_PROGRAM:
-        frequency[(mask != 0) & (mask & ~main_bit == 0) & ~once] *= numbers.SET_UP
+    frequency = np.where(phases.alone, 0.0, in_program(edges, threads, ways.again, once, factor))
+    frequency[_sets_up(mask, main_bit) & ~once] *= numbers.SET_UP
     by_thread, preludes = None, Preludes()
     if threads.threaded:
         kept = kept.while_threads_run(lambda rows: phases.sequential(rows["function"], program_point(image, rows)))
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
     if by_thread is not None:
-        before = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
-        preludes = before.of_parts(stretches.source)
-        by_thread = by_thread.of_parts(stretches.source, stretches.parted) if stretches.parted else by_thread
+        preludes = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
+        by_thread = by_thread.of_parts(stretches.source, stretches.parted)
     caller_list, caller_where, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,
@@ -165,8 +162,16 @@ def build(
         threads.unknown,
         ways.by_pointers,
         left_over(image, threads.roots, own),
-        preludes,
+        preludes.of_parts(stretches.source),
     )
+
+
+def _sets_up(mask: Masks, main_bit: np.uint64) -> Bools:
+    """Functions that main alone runs where others run most of the program."""
+    if not main_bit or np.count_nonzero(mask & ~main_bit) < numbers.BIG_PROGRAM:
+        return np.zeros(len(mask), bool)
+    found: Bools = (mask != 0) & (mask & ~main_bit == 0)
+    return found
 
 
 def _with_bits(roots: Sequence[Root]) -> tuple[Root, ...]:
