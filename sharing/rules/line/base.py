@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from sharing.basics import numbers as shared
 from sharing.basics.naming import with_kind
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.plural import count, named
@@ -281,6 +282,20 @@ def used_late(a: Actor, b: Actor) -> float:
     warm = [x for x in b.accesses if not x.cold]
     total = sum(x.weight for x in warm)
     return sum(x.weight for x in warm if x.function in a.late_callers) / total if total else 0.0
+
+
+def used_again(a: Actor, b: Actor) -> float:
+    """Share of the victim's weight in functions that use it in a loop around no change of ``a``, wherever made.
+
+    The first use of many comes with the line; by the next ones others may have taken it.
+    """
+    changes = max((x.weight for x in a.writers if not x.cold), default=0.0)
+    total = again = 0.0
+    for x in b.accesses:
+        if not x.cold:
+            total += x.weight
+            again += x.weight if x.loop_depth and x.weight >= shared.LOOP_FACTOR * changes else 0.0
+    return again / total if total else 0.0
 
 
 def written_together(a: Actor, b: Actor) -> float:

@@ -16,7 +16,9 @@ Use instead: keep the written data on a line of its own, or gather the read-most
 kernel: __read_mostly).
 
 Data that a function reads where it also writes the neighbour is a note: the line is fetched once for both.  Of an
-atomic that the own loops of several threads change it is low, since another one takes the line between two rounds.
+atomic that the own loops of several threads change it is low, since another one takes the line between two rounds. So
+it is where the atomic is changed by a function that this one calls, as a count of references is, and the data is read
+again and again in a loop behind that.
 
 Of several writers the one of which most can be said comes first; named with it are those that would disturb readers as
 much once it is gone.
@@ -54,6 +56,7 @@ from sharing.rules.line.base import (
     span_text,
     surely_meet,
     together,
+    used_again,
     used_late,
     who,
 )
@@ -179,8 +182,9 @@ def grade_pair(writer: Actor, victim: Actor, line: LineProfile, ctx: Context) ->
         contended = writer.role is Role.ATOMIC and surely_meet(writer, victim, ctx)
         severity = severity.lowered(numbers.MUCH_LESS if others or contended else numbers.TO_NOTE)
         # What a helper changes just before, as a count of readers, has fetched the line by then; where the helper goes
-        # on, as with the request that it counted, others have taken it again.
-        told = contended and max(together(writer, victim), used_late(writer, victim)) >= numbers.READERS_TOGETHER
+        # on, as with the request that it counted, or the caller reads again and again, others have taken it.
+        apart = max(together(writer, victim), used_late(writer, victim), used_again(writer, victim))
+        told = contended and apart >= numbers.READERS_TOGETHER
     if races(writer, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
     if maybe_one_object(writer, victim):
