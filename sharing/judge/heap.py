@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sharing.judge import positions
 from sharing.judge.elements import element_size, elements_meet
+from sharing.judge.onetime import AtOneTime
 from sharing.judge.passes import Passes, Profiled, sites_and_locks
 from sharing.judge.severitylimit import OF_PLACE, OF_TYPE, ONE_BESIDE_ANOTHER, ONE_FOR_ALL
 from sharing.knowledge import Knowledge
@@ -23,7 +24,7 @@ from sharing.model.arrays import among
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED, ArgKind, Image, SiteFlag
 from sharing.model.profile import Actor, Heat
-from sharing.rules.line.base import Context, Draft, LineRule
+from sharing.rules.line.base import Context, Draft, LineRule, describe, who
 from sharing.rules.line.thread_slots import RULE as THREAD_SLOTS
 from sharing.static import correlate
 from sharing.static.callgraph import kinds_apart
@@ -34,6 +35,7 @@ from sharing.static.handedobjects import Told, told_apart
 from sharing.static.heapimage import ReadRecords, heap_image
 from sharing.static.heaprecords import HeapRecord, heap_records
 from sharing.static.lockedelements import locked_elements
+from sharing.static.manyrecords import many_records
 from sharing.static.ownrecords import handed_one_each, own_records
 from sharing.static.recordobjects import Reached, RecordObjects, record_image, with_types
 from sharing.static.tracedobjects import ReadMoves, traced_image
@@ -43,6 +45,7 @@ MOST_OF_PLAIN = Severity.LOW  # nor whether such an object is at one time with t
 
 MOST_OF_CHOICE = Severity.MEDIUM  # whose object the array is in nothing tells but what is in that
 
+_OF_MANY = "which of them a thread changes nothing says: threads share a line where they have neighbours"
 _OF_CHOICE = "how many elements there are nothing says: threads share a line where they choose neighbours"
 
 Rows = npt.NDArray[np.bool_]
@@ -107,16 +110,16 @@ def of_records(
     reading: Reading,
     told: Told,
     known: OnHeap | None,
+    found: RecordObjects | None,
 ) -> OnHeap | None:
     """The same of records that pointers lead to by their types, one of each for all; ``known``: what is said."""
     passes = profiled.passes
-    found = _described(passes, reading, known)
     handed = _handed(found, len(passes.image.variables)) if found is not None else None
     joined = _passes_on(profiled, found.image, _used_by_several, handed) if found is not None else None
     if found is None or joined is None:
         return None
     apart = kinds_apart(passes.calls)
-    told_by = _AtOneTime(apart)
+    told_by = AtOneTime(apart)
     bears = OF_TYPE if reading.typed else OF_PLACE
     any_two = dataclasses.replace(joined.context(*lines), of_any=bears, at_one_time=told_by.of_any)
     of_two_kinds = dataclasses.replace(any_two, concurrent=apart, at_one_time=told_by.of_two_kinds)
@@ -142,8 +145,8 @@ def of_records(
     return OnHeap(drafts, joined, any_two, traced=reading.moves is not None)
 
 
-def _described(passes: Passes, reading: Reading, known: OnHeap | None) -> RecordObjects | None:
-    """By types, or without these by what pointers are set to."""
+def described(passes: Passes, reading: Reading, known: OnHeap | None) -> RecordObjects | None:
+    """One object of each record, told by types, or without these by what pointers are set to."""
     if reading.moves is not None:
         return traced_image(passes.image, passes.calls, reading.moves)
     if reading.reached is None:
@@ -265,6 +268,27 @@ def of_own_records(
     return OnHeap([_of_neighbours(draft) for draft in drafts], joined, context)
 
 
+def of_many_records(
+    profiled: Profiled, lines: tuple[int, int], reading: Reading, found: RecordObjects | None, known: Sequence[OnHeap]
+) -> OnHeap | None:
+    """Small records of which there are many side by side, and which threads change each under no lock."""
+    passes = profiled.passes
+    if reading.reached is None or found is None:
+        return None
+    image = many_records(passes.image, passes.calls, reading.reached, found, passes.knowledge)
+    handed = _handed(found, len(passes.image.variables))
+    joined = _passes_on(profiled, image, handed=handed) if image is not None else None
+    if joined is None:
+        return None
+    context = joined.context(*lines)
+    drafts = positions.run(joined.profiler, joined.passes.accesses, joined.table, context, [THREAD_SLOTS], limits=True)
+    drafts = [_of_many(draft) for draft in drafts if _keeps_own(draft) and draft.actors[0].write_heat is Heat.HOT]
+    mine = OnHeap(drafts, joined, context)
+    for heap in known:
+        mine = msgspec.structs.replace(mine, drafts=_without_elements_of(heap, mine))
+    return mine
+
+
 def _keeps_own(draft: Draft) -> bool:
     """Whether something is changed there under no lock and by no atomic: by the thread whose record it is."""
     return any(
@@ -277,6 +301,17 @@ def _keeps_own(draft: Draft) -> bool:
 
 def _of_neighbours(draft: Draft) -> Draft:
     return dataclasses.replace(draft, evidence=(*draft.evidence, ONE_BESIDE_ANOTHER))
+
+
+def _of_many(draft: Draft) -> Draft:
+    (actor,) = draft.actors
+    begin, end = actor.owner_span
+    message = (
+        f"{actor.owner} has {end - begin} bytes, the program has several side by side, and several threads change "
+        f"{describe(actor)} of them under no lock ({who(actor.writers)}), as nobody does to one that threads share: "
+        "threads that change neighbours take the line from each other"
+    )
+    return dataclasses.replace(_at_most_low(draft), message=message, evidence=(*draft.evidence, _OF_MANY))
 
 
 class _Apart:
@@ -398,69 +433,6 @@ def _says_more(draft: Draft, said: Draft | None) -> bool:
     if said is None or draft.severity is not said.severity:
         return said is None or draft.severity.rank > said.severity.rank
     return {actor.name for actor in draft.actors} > {actor.name for actor in said.actors}
-
-
-class _AtOneTime:
-    """What tells that an object is with two threads at one time: else it may go from thread to thread.
-
-    ``concurrent`` is that of threads of different kinds alone.  What a thread does seldom, as to an object that it made
-    or reports on, tells nothing.
-    """
-
-    def __init__(self, concurrent: Callable[[int, int], bool]) -> None:
-        self._concurrent = concurrent
-
-    def of_two_kinds(self, first: Actor, second: Actor) -> bool:
-        """One of the two is made for several threads, or nobody hands the object on."""
-        if positions.is_synchronised(first) or positions.is_synchronised(second):
-            return True
-        if Heat.COLD in (first.write_heat, second.write_heat):
-            return self._kept_from(first, second) or self._kept_from(second, first)
-        apart = not _writing(first) & _using(second) and not _writing(second) & _using(first)
-        return (apart or _are_ends(first, second)) and _is_kept(first) and _is_kept(second)
-
-    def of_any(self, first: Actor, second: Actor) -> bool:
-        """The same where threads of one kind are looked at as well, each of which may have an object of its own."""
-        if positions.object_shared_by_intent((first, second)):
-            return True
-        lock, other = (first, second) if first.is_lock else (second, first)
-        if not lock.is_lock:
-            return False
-        # What it guards stands beside what somebody keeps without it.
-        return lock.name in other.guards | other.write_guards or self._kept_from(other, lock)
-
-    def _kept_from(self, kept: Actor, other: Actor) -> bool:
-        """Do those who keep something in the one never leave it to some who use the other?"""
-        return _is_kept(kept) and self._concurrent(_writing(kept), _using(other) & ~_using(kept))
-
-
-def _are_ends(first: Actor, second: Actor) -> bool:
-    """Whether each is one kind of threads' own, under no lock, and nobody but these looks at them, each also at the
-    other's: the ends of a queue, which compilers move as plain words."""
-    mine, other = _writing(first), _writing(second)
-    both = mine & _using(second) and other & _using(first)
-    locked = first.guards | first.write_guards | second.guards | second.write_guards
-    return bool(both) and not mine & other and not (_using(first) | _using(second)) & ~(mine | other) and not locked
-
-
-def _is_kept(actor: Actor) -> bool:
-    """Do threads often go on there from what they left in it themselves?
-
-    Who is handed an object reads what the one before has left in it, and leaves something for the next.
-    """
-    reading = 0
-    for access in actor.readers:
-        reading |= access.mask if access.weight > 0 else 0
-    return actor.write_heat is Heat.HOT and bool(_writing(actor)) and not _writing(actor) & ~reading
-
-
-def _writing(actor: Actor) -> int:
-    mask = actor.mask(writers=True)
-    return mask if actor.often is None else mask & actor.often.maybe_writes
-
-
-def _using(actor: Actor) -> int:
-    return actor.mask() if actor.often is None else actor.mask() & actor.often.maybe_uses
 
 
 def _of_element(draft: Draft, image: Image) -> Draft:

@@ -20,9 +20,11 @@ from sharing.judge.findings import Wanted, finding_of
 from sharing.judge.heap import (
     OnHeap,
     Reading,
+    described,
     handed_by,
     of_chosen_elements,
     of_locked_elements,
+    of_many_records,
     of_own_records,
     of_records,
     on_heap,
@@ -238,13 +240,16 @@ def _on_heap(
     reading = Reading(options.read_records, reached, options.read_moves)
     told = told_by(passes)
     known = on_heap(profiled, rules, lines, reading, told)
-    more = of_records(profiled, rules, lines, reading, told, known)
+    records = described(passes, reading, known)
+    more = of_records(profiled, rules, lines, reading, told, known, records)
     locked = of_locked_elements(profiled, lines, reading)
     handed = handed_by(profiled, reading, told)
     own = of_own_records(profiled, lines, reading, handed, known)
     said = [heap for heap in (known, more, own) if heap is not None]
     chosen = of_chosen_elements(profiled, lines, reading, handed, said)
-    for heap in (without_said(known, more), more, locked, own, chosen):
+    said = [heap for heap in (*said, locked, chosen) if heap is not None]
+    many = of_many_records(profiled, lines, reading, records, said)
+    for heap in (without_said(known, more), more, locked, own, chosen, many):
         if heap is not None:
             merged = merge(heap.drafts, telling=not options.every_pair)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]

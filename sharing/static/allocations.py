@@ -60,7 +60,11 @@ class _Asked:
             return _asks(name.lower(), given) if makes_objects(name) else None
         key = wrapper, tuple(sorted(given.items())), rounds
         if key not in self._found:
-            self._found[key] = self._within(image, wrapper, given, rounds)
+            found = self._within(image, wrapper, given, rounds)
+            # Named as an allocator, it asks for what it is handed, but none for no bytes: ``malloc(n ? n : 1)``.
+            if found is not None and not found[0] and makes_objects(name := function_name(image, wrapper)):
+                found = _asks(name.lower(), given)[0], found[1]
+            self._found[key] = found
         return self._found[key]
 
     def _within(self, image: Image, wrapper: int, given: dict[int, int], rounds: int) -> _What | None:

@@ -23,6 +23,8 @@ number as the index, and where both ends are busy. So are elements with a lock e
 behind any pointer whose type says so: these are medium at most where there are few of them in static storage, else low.
 Records that threads are handed one each, and of which the program allocates one after another, are low: debug
 information says what the threads' argument points to, and plain stores under no lock that each of them has its own.
+So are small records, however threads come to them, that one loop allocates or code takes out of an array, where several
+threads change a member of them under no lock and no others look at it.
 
 In a binary with debug information so are small elements of arrays on the heap that code chooses by data (low), in an
 object with a lock or an atomic or behind a static pointer, but not where a loop goes from one to the next. A number
