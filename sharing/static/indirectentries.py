@@ -3,11 +3,13 @@
 Owns that pattern.  Programs wrap thread creation: ``launch(work, data)`` puts both into a record and starts a thread in
 a function of its own, which calls ``work(data)`` through the pointer in the record.  The record is not followed.  Where
 the entry of a started thread calls through a pointer, the code addresses that are passed to the function that starts it
-are what such threads do.
+are what such threads do.  So are those that another function keeps, as it makes the record for a thread that is started
+later, where the entry alone calls what is kept so far behind the begin of a record.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,13 +29,38 @@ def handed_on(image: Image, starter: int, entry: int, callees: npt.NDArray[Any])
     ``starter`` and ``entry`` are rows of the function table, ``callees`` are the called addresses, sorted.  What the
     starter stores where the entry does not call, or calls in a loop, is a callback: a part of what some thread does.
     """
-    address = image.functions["address"][starter]
-    at = int(np.searchsorted(callees, address))
-    if at == len(callees) or callees[at] != address:
+    at = _number(callees, image.functions["address"][starter])
+    if at < 0:
         return set()  # never called with an argument that is known
     return {(at, argument) for argument in range(MAX_ARGUMENTS)} - {
         (at, one) for one in _callbacks(image, starter, entry)
     }
+
+
+def _number(callees: npt.NDArray[Any], address: int) -> int:
+    """The number of a callee by its address, -1 of none."""
+    at = int(np.searchsorted(callees, address))
+    return at if at < len(callees) and callees[at] == address else -1
+
+
+def kept_for(image: Image, starter: int, entry: int, callees: npt.NDArray[Any]) -> Iterator[Argument]:
+    """Arguments of other functions that these keep where the entry's one call through a pointer loads its target.
+
+    Each run of such a function makes one thread, wherever that is started.
+    Of source ``slotcalls`` knows whom it calls.
+    """
+    through = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    through = through[through["slot"] == SlotKind.RECORD]
+    mine = through[through["function"] == entry]
+    if image.origins or len(mine) != 1 or in_loop(mine["loop_depth"])[0]:
+        return
+    if (through["where"] == mine["where"][0]).sum() > 1:
+        return
+    kept = image.kept[(image.kept["slot"] == SlotKind.RECORD) & (image.kept["where"] == mine["where"][0])]
+    kept = kept[(kept["value"] == 0) & (kept["function"] != starter) & (kept["function"] >= 0)]
+    for function, argument in zip(kept["function"].tolist(), kept["arg"].tolist(), strict=True):
+        if (at := _number(callees, image.functions["address"][function])) >= 0:
+            yield at, argument
 
 
 def _callbacks(image: Image, starter: int, entry: int) -> set[int]:

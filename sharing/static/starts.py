@@ -25,7 +25,7 @@ from sharing.static.callees import Argument, function_at, function_name, functio
 from sharing.static.functionvalues import by_go, function_objects, made_values
 from sharing.static.guardedstarts import behind_its_mark
 from sharing.static.hiddenentries import hidden_entries
-from sharing.static.indirectentries import calls_pointers, handed_on
+from sharing.static.indirectentries import calls_pointers, handed_on, kept_for
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
 from sharing.static.oncemade import made_once, one_of_its_class
@@ -73,6 +73,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
             wanted.update(handed := handed_on(image, starter, row, callees))
             many.update((key, True) for key in handed if several)  # one run of it starts them: all do what it is handed
+            wanted.update(kept_for(image, starter, row, callees))
             starters[int(image.functions["address"][starter])] = row
 
     def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:

@@ -99,3 +99,52 @@ def test_either_of_two_methods_in_a_wrapper_is_an_entry(compiled: Compile) -> No
     (found,) = report.findings
     assert found.rule == "independent-writers"
     assert found.severity == Severity.HIGH
+
+
+# One function makes the record of a thread, another starts all threads later, in a function that calls what is kept.
+MADE_BEFORE = """
+#include <pthread.h>
+#include <stdlib.h>
+struct task { int (*work)(void *); void *data; long used; };
+static struct { pthread_t thread; struct task *task; } tasks[8];
+static int made;
+OTHERS
+static void *entry(void *arg) { struct task *task = arg; task->used = task->work(task->data); return 0; }
+__attribute__((noinline)) static struct task *make(int (*work)(void *), void *data) {
+  struct task *task = calloc(1, sizeof *task);
+  task->work = work;
+  task->data = data;
+  tasks[made++].task = task;
+  return task;
+}
+__attribute__((noinline)) static void run_all(void) {
+  for (int i = 0; i < made; i++) pthread_create(&tasks[i].thread, 0, entry, tasks[i].task);
+}
+volatile long first, second;
+static int one(void *p) { for (;;) first++; return !p; }
+static int other(void *p) { for (;;) second++; return !p; }
+int main(void) {
+  make(one, 0);
+  for (int i = 0; i < 3; i++) make(other, 0);
+  run_all();
+  for (int i = 0; i < made; i++) pthread_join(tasks[i].thread, 0);
+  return 0;
+}
+"""
+CALLED_ELSEWHERE = """
+__attribute__((noinline)) int once_more(struct task *task) { return task->work(0); }
+"""
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize(
+    ("others", "known"), [("", True), (CALLED_ELSEWHERE, False)], ids=["alone", "called elsewhere"]
+)
+def test_what_a_record_is_made_with_runs_on_the_thread_that_is_started_with_it_later(
+    compiled: Compile, tool: str, level: str, others: str, known: bool
+) -> None:
+    report = api.audit(str(compiled(tool, "c", MADE_BEFORE.replace("OTHERS", others), level, "-g", "-pthread")))
+    threads = next(note for note in report.coverage.notes if note.startswith("threads:"))
+    assert (" one" in threads and " other (several)" in threads) == known
+    assert "one (several)" not in threads
