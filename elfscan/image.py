@@ -20,7 +20,7 @@ from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.code.jumplabels import jump_labels
 from elfscan.code.namedwords import names_of_tables
-from elfscan.code.overrides import overrides, virtual_tables
+from elfscan.code.overrides import class_roots, overrides, virtual_tables
 from elfscan.code.partitions import set_aside
 from elfscan.code.pointerarguments import placed_pointers
 from elfscan.code.storedcode import in_lists, leading_to_functions, pointed_data, stored_code
@@ -129,7 +129,6 @@ def read_image(
         code = _read_functions(program, kind)
         callees = _callee_names(program, code)
         scan = running.enter_context(_start_access(program, kind, code, callees, debug, starter)) if access else None
-
         named = _read_names(program, code)  # 2. While they run: names, flags, variables.
         flag_unoptimized(program, code.table)
         typed, accesses = _with_types(debug, program, named), _accesses(scan, code)  # 3. What the helpers found.
@@ -169,6 +168,7 @@ def read_image(
             pointed=pointed_data(code.stored, program.layout.sections),
             table_names=names_of_tables(program, code.stored),
             virtual_tables=virtual_tables(program),
+            class_roots=class_roots(program),
             sites=accesses.tables["sites"],
             calls=accesses.tables["calls"],
             args=accesses.tables["args"],

@@ -4,7 +4,8 @@ Owns what C++ leaves of classes in a stripped file: a type information object na
 table of virtual functions begins with the type information of its class.  A library that starts threads calls a virtual
 function of the objects that it is handed; which one that is says no symbol.  A base may come with a library's headers:
 then its type information is here, and its namespace is called like a library that the file needs.  The layout is the
-Itanium C++ ABI's (2.5.2, 2.9.5).  Says nothing of what the functions are for.
+Itanium C++ ABI's (2.5.2, 2.9.5).  Of this file's own classes it tells which derive from one.
+Says nothing of what the functions are for.
 """
 
 from __future__ import annotations
@@ -75,11 +76,15 @@ def _of_library(program: Program, address: int, needed: tuple[str, ...]) -> str:
     offset = program.elf.offset_of(address)
     if offset is None:
         return ""
-    text = program.elf.data[offset : offset + MOST_NAME_BYTES].tobytes().partition(b"\0")[0].decode("latin-1")
+    text = _text(program, offset)
     found = _NAMESPACE.match(text)
     if found is None or text[found.end() :][: int(found[1])] not in {_library_name(name) for name in needed}:
         return ""
     return TYPE_INFORMATION + text
+
+
+def _text(program: Program, offset: int) -> str:
+    return program.elf.data[offset : offset + MOST_NAME_BYTES].tobytes().partition(b"\0")[0].decode("latin-1")
 
 
 def _library_name(file: str) -> str:
@@ -104,5 +109,44 @@ def virtual_tables(program: Program) -> Array:
     placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
     kinds = [placed[name] for name in (ONE_BASE, *OTHERS) if name in placed]
     information = slot[among(value, np.array(kinds, np.uint64) + np.uint64(2) * size)]
-    found: Array = np.sort(slot[among(value, information)] + size)
+    found: Array = np.sort(_begins(program, information) + size)
+    return found
+
+
+def _begins(program: Program, information: Array) -> Array:
+    """Where type information stands in tables of virtual functions: behind a distance, which nothing relocates.
+
+    Type information that refers to a base's does so behind the name of its class.
+    """
+    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
+    at: Array = slot[among(value, information)]
+    return at[~among(at - np.uint64(program.elf.arch.pointer_size), slot)]
+
+
+def class_roots(program: Program) -> dict[int, str]:
+    """By table of ``virtual_tables`` the class that its class derives from in the end, by its linkage name without the
+    prefix; those that derive from another file's are left out, and of several bases none is followed."""
+    size = np.uint64(program.elf.arch.pointer_size)
+    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
+    placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
+    kinds = {name: placed[name] + 2 * int(size) for name in (ONE_BASE, *OTHERS) if name in placed}
+    information = slot[among(value, np.array(list(kinds.values()), np.uint64))]
+    one_base = slot[value == np.uint64(kinds.get(ONE_BASE, 0))]
+    words = dict(zip(slot.tolist(), value.tolist(), strict=True)) if len(information) else {}
+    bases = {one: words.get(one + BASE * int(size), 0) for one in one_base.tolist()}
+    known, names = set(information.tolist()), dict[int, str]()
+    found = {}
+    for begin in _begins(program, information).tolist():
+        table, root = begin + int(size), words[begin]
+        for _ in range(MOST_DERIVED):
+            if root not in bases:
+                break
+            root = bases[root]
+        if root not in known or root in bases:
+            continue
+        if root not in names:
+            offset = program.elf.offset_of(words.get(root + int(size), 0))
+            names[root] = "" if offset is None else _text(program, offset)
+        if names[root]:
+            found[table] = names[root]
     return found

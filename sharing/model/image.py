@@ -451,6 +451,7 @@ class Image:
     pointed: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # where words of data point to, sorted
     table_names: dict[int, str] = field(default_factory=dict)  # by address: what a table of texts calls it
     virtual_tables: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # their first functions, sorted
+    class_roots: dict[int, str] = field(default_factory=dict)  # by such a table the class that its class derives from
     kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
     behind: Behind = field(default_factory=Behind)

@@ -31,6 +31,7 @@ from sharing.static.objectentries import calls_methods, object_entries
 from sharing.static.oncemade import made_once, one_of_its_class
 from sharing.static.startarms import apart, several_of
 from sharing.static.storedentries import stored_entries
+from sharing.static.virtualentries import virtual_entries
 
 LAST_ARGUMENT = 5  # argument that is handed over in a register
 ADDRESS, CONSTANT = int(ArgKind.ADDRESS), int(ArgKind.CONSTANT)
@@ -71,9 +72,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             if often[starter] and not (behind_its_mark(image, ip, row) or one_of_its_class(image, row, starter, often)):
                 frequent.add(row)
         if 0 <= starter != row and through_pointers[row]:  # perhaps what that one was handed
-            wanted.update(handed := handed_on(image, starter, row, callees))
+            wanted.update(handed := handed_on(image, starter, row, callees), kept_for(image, starter, row, callees))
             many.update((key, True) for key in handed if several)  # one run of it starts them: all do what it is handed
-            wanted.update(kept_for(image, starter, row, callees))
             starters[int(image.functions["address"][starter])] = row
 
     def start_argument(at: int, *, several: bool, waiting: bool = False) -> None:
@@ -110,9 +110,9 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     entries, tasks = _by_name(image, knowledge, set(found))
     for row in entries:
         found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
-        places[row] = [0]
-    often_so = several_of(image, found, places, frequent, looped, mains)
-    return _roots(image, found, waited, tasks, places, often_so), _creators(image, knowledge)
+    places.update((row, [0]) for row in (*entries, *_add_methods(image, found)))
+    started = _roots(image, found, waited, tasks, places, several_of(image, found, places, frequent, looped, mains))
+    return started, _creators(image, knowledge)
 
 
 def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, ip: int, *, several: bool) -> None:
@@ -120,6 +120,14 @@ def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, 
     if several or ip not in places.get(row, ()):
         found.setdefault(row, []).append(several)
         places.setdefault(row, []).append(ip)
+
+
+def _add_methods(image: Image, found: dict[int, list[bool]]) -> set[int]:
+    """Adds what entries that were found call of their objects; its rows."""
+    methods = list(chain.from_iterable(virtual_entries(image, row) for row in list(found)))
+    for method, several in methods:
+        found.setdefault(method, []).append(several)
+    return {method for method, _ in methods}
 
 
 def _creators(image: Image, knowledge: Knowledge) -> list[str]:
