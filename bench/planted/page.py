@@ -13,10 +13,10 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Forty-five programs of 330 to 1,180 lines in the style of servers and libraries, written by nine who did not know how
+Fifty programs of 330 to 1,180 lines in the style of servers and libraries, written by ten who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 30 a trace
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 35 a trace
 of every access by a tool of valgrind) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
@@ -83,6 +83,13 @@ high were true, of 94 at medium 77, of 67 at low 47; without symbols 8 of 31. Of
 told of counts of failures or of the lock of messages that are kept in memory, which are taken for seldom since; the
 other four are the slots that two threads fill before the first barrier. Another set of an author before this one,
 which is not here, first gave 41 of 82, 40 of 81, 26 of 75, 30 of 74, 19 of 82 and 46 of 82.
+""",
+    "tenth": """At the first run 14 of 133 pairs were found with gcc -O2, 23 of 134 with clang -O2, 15 of 127 and 18 of
+132 at -O0, 8 of 133 without symbols, and 28 of 133 in the source; of the pairs that both sides used 1,000 times per
+million instructions 13 of 114, 21 of 113, 9 of 53, 11 of 55, 8 of 114 and 26 of 114. But for stripped files, two
+findings were high, and true; of 21 at medium 20, of 71 at low 55. Nearly all was a note: the threads of all five nap
+for microseconds where they find nothing to do, and were taken to rest, which they no longer are. Threads of classes
+with a virtual function, and such as one function makes and another starts, are known in code since as well.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
