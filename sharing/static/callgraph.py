@@ -142,7 +142,7 @@ def build(
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
     if by_thread is not None:
         preludes = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
-        by_thread = by_thread.of_parts(stretches.source, stretches.parted)
+        by_thread = by_thread.of_parts(stretches.source, stretches.parted) if stretches.parted else by_thread
     caller_list, caller_where, caller_start = edges.callers_by_callee()
     return CallGraph(
         frequency,

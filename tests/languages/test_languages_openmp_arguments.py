@@ -52,6 +52,11 @@ def found(folder: Path, **changed: str) -> list[Finding]:
     return [f for f in audit(AuditOptions(binary=str(program))).findings if f.rule == "packed-thread-slots"]
 
 
+def handed(findings: list[Finding]) -> list[Finding]:
+    """Those that know what the region is handed: that small records are changed side by side is low without that."""
+    return [f for f in findings if f.severity is not Severity.LOW or "argument" in f.participants[0].name]
+
+
 def test_elements_behind_a_pointer_that_the_region_uses(tmp_path: Path) -> None:
     (finding,) = found(tmp_path)
     assert finding.participants[0].name == "*argument 4 of region"
@@ -66,9 +71,9 @@ def test_not_elements_that_are_a_line_apart(tmp_path: Path) -> None:
 
 def test_not_what_is_behind_the_arguments_that_are_handed_on(tmp_path: Path) -> None:
     """The call says how many it hands on; what is in the next register is left over."""
-    assert found(tmp_path, HANDED="2") == []
+    assert handed(found(tmp_path, HANDED="2")) == []
 
 
 def test_not_where_calls_hand_over_different_objects(tmp_path: Path) -> None:
     again = "struct slot *more = 0; __kmpc_fork_call(0, 3, (void (*)(int *, int *, ...))region, &ring, &rounds, &more);"
-    assert found(tmp_path, AGAIN=again) == []
+    assert handed(found(tmp_path, AGAIN=again)) == []

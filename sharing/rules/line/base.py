@@ -290,11 +290,13 @@ def used_again(a: Actor, b: Actor) -> float:
     The first use of many comes with the line; by the next ones others may have taken it.
     """
     changes = max((x.weight for x in a.writers if not x.cold), default=0.0)
+    around = {x.function: x.loop_depth for x in sorted(a.writers, key=lambda x: x.loop_depth) if not x.cold}
     total = again = 0.0
     for x in b.accesses:
         if not x.cold:
             total += x.weight
-            again += x.weight if x.loop_depth and x.weight >= shared.LOOP_FACTOR * changes else 0.0
+            inside = x.loop_depth > around.get(x.function, 0) and x.weight >= shared.LOOP_FACTOR * changes
+            again += x.weight if inside else 0.0
     return again / total if total else 0.0
 
 

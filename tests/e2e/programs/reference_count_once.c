@@ -1,5 +1,7 @@
 // Pages are counted in and out by helpers, and looked at once in between: the line came with the count.
+// Source does not tell that helper and look are one after the other: low, as of what threads change each round.
 // no-finding
+// expect-of-source: written-beside-read-mostly low page.users page.colour
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
