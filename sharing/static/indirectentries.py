@@ -49,12 +49,12 @@ def kept_for(image: Image, starter: int, entry: int, callees: npt.NDArray[Any]) 
     Each run of such a function makes one thread, wherever that is started.
     Of source ``slotcalls`` knows whom it calls.
     """
-    through = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
-    through = through[through["slot"] == SlotKind.RECORD]
-    mine = through[through["function"] == entry]
+    mine = image.calls[image.calls["function"] == entry]
+    mine = mine[(mine["callee"] == 0) & (mine["slot"] == SlotKind.RECORD)]
     if image.origins or len(mine) != 1 or in_loop(mine["loop_depth"])[0]:
         return
-    if (through["where"] == mine["where"][0]).sum() > 1:
+    through = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    if ((through["slot"] == SlotKind.RECORD) & (through["where"] == mine["where"][0])).sum() > 1:
         return
     kept = image.kept[(image.kept["slot"] == SlotKind.RECORD) & (image.kept["where"] == mine["where"][0])]
     kept = kept[(kept["value"] == 0) & (kept["function"] != starter) & (kept["function"] >= 0)]

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sharing.basics.kept import Kept
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, FunctionFlag, Image, SlotKind
+from sharing.model.image import AccessKind, FunctionFlag, Image, SlotKind, Table
 from sharing.static.callees import calls_of, function_at, function_name
 from sharing.static.executions import in_loop
 
@@ -41,17 +42,28 @@ def virtual_entries(image: Image, entry: int) -> Iterator[tuple[int, bool]]:
 
 def _call(image: Image, entry: int) -> Row | None:
     """The one call through a pointer that an entry makes outside of loops, or a function that it calls so."""
-    calls, rows = image.calls, np.array([entry], np.int64)
+    (calls, functions), rows = _calls.of(image.calls, (), lambda: _by_function(image)), [entry]
     for _ in range(MAX_WAY):
-        made = calls[among(calls["function"], rows) & ~in_loop(calls["loop_depth"])]
+        first, last = (np.searchsorted(functions, rows, side) for side in ("left", "right"))
+        made = np.concatenate([calls[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)])
         through = made[made["callee"] == 0]
         if len(through):
             return through[0] if len(through) == 1 else None
         called = function_at(image, distinct(made["callee"]))
-        rows = called[called >= 0]
+        rows = called[called >= 0].tolist()
         if not 0 < len(rows) <= MAX_CALLED:
             return None
     return None
+
+
+def _by_function(image: Image) -> tuple[Table, Table]:
+    """Calls outside of loops, sorted by function, and these functions: a field of a table is copied to be looked in."""
+    calls = image.calls[~in_loop(image.calls["loop_depth"])]
+    calls = calls[np.argsort(calls["function"], kind="stable")]
+    return calls, np.ascontiguousarray(calls["function"])
+
+
+_calls: Kept[tuple[Table, Table]] = Kept()
 
 
 def _tables(image: Image, name: str, behind: int) -> dict[int, int]:
