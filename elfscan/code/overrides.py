@@ -32,20 +32,44 @@ MOST_NAME_BYTES = 256
 _NAMESPACE = re.compile(r"N(\d{1,3})(?=[A-Za-z_])")
 
 
+class _Words:
+    """The words of a file that are relocated, by address."""
+
+    def __init__(self, program: Program) -> None:
+        self.size = np.uint64(program.elf.arch.pointer_size)
+        self.slot, self.value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
+        self._placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
+
+    def at(self, addresses: Array) -> Array:
+        """What the words at these addresses hold after relocation; 0 where nothing is relocated."""
+        if not len(self.slot):
+            return np.zeros(len(addresses), np.uint64)
+        row = np.minimum(np.searchsorted(self.slot, addresses), len(self.slot) - 1)
+        return np.where(self.slot[row] == addresses, self.value[row], np.uint64(0))
+
+    def information(self, *kinds: str) -> Array:
+        """Where type information of these kinds begins: with a word into the table of the kind."""
+        known = [self._placed[name] for name in kinds if name in self._placed]
+        found: Array = self.slot[among(self.value, np.array(known, np.uint64) + np.uint64(2) * self.size)]
+        return found
+
+    def tables(self, information: Array) -> Array:
+        """Where type information stands in tables of virtual functions: behind a distance, which nothing relocates.
+
+        Type information that refers to a base's does so behind the name of its class.
+        """
+        found: Array = self.slot[among(self.value, information)]
+        return found[~among(found - self.size, self.slot)]
+
+
 def overrides(program: Program) -> tuple[Override, ...]:
     """The functions in the tables of classes whose base, or base's base, is another library's; relocated files only."""
     names = program.import_names()
     imports = program.linkage.placeholders["slot"]
     if ONE_BASE not in names:
         return ()
-    size = np.uint64(program.elf.arch.pointer_size)
-    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
-
-    def word(addresses: Array) -> Array:
-        """What the words at these addresses hold after relocation; 0 where nothing is relocated."""
-        row = np.minimum(np.searchsorted(slot, addresses), len(slot) - 1)
-        return np.where(slot[row] == addresses, value[row], np.uint64(0))
-
+    words = _Words(program)
+    size, slot, value, word = words.size, words.slot, words.value, words.at
     known = dict(zip(imports.tolist(), names, strict=True))
     begin = slot[value == imports[names.index(ONE_BASE)] + np.uint64(2) * size]
     # Beyond an import's placeholder is the next one: what has no name behind it is no type information.
@@ -104,48 +128,29 @@ def _base(information: int, bases: dict[int, int], known: dict[int, str]) -> str
 
 def virtual_tables(program: Program) -> Array:
     """Where the virtual functions of this file's classes begin, sorted: behind the type information; relocated only."""
-    size = np.uint64(program.elf.arch.pointer_size)
-    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
-    placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
-    kinds = [placed[name] for name in (ONE_BASE, *OTHERS) if name in placed]
-    information = slot[among(value, np.array(kinds, np.uint64) + np.uint64(2) * size)]
-    found: Array = np.sort(_begins(program, information) + size)
+    words = _Words(program)
+    found: Array = np.sort(words.tables(words.information(ONE_BASE, *OTHERS)) + words.size)
     return found
-
-
-def _begins(program: Program, information: Array) -> Array:
-    """Where type information stands in tables of virtual functions: behind a distance, which nothing relocates.
-
-    Type information that refers to a base's does so behind the name of its class.
-    """
-    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
-    at: Array = slot[among(value, information)]
-    return at[~among(at - np.uint64(program.elf.arch.pointer_size), slot)]
 
 
 def class_roots(program: Program) -> dict[int, str]:
     """By table of ``virtual_tables`` the class that its class derives from in the end, by its linkage name without the
     prefix; those that derive from another file's are left out, and of several bases none is followed."""
-    size = np.uint64(program.elf.arch.pointer_size)
-    slot, value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
-    placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
-    kinds = {name: placed[name] + 2 * int(size) for name in (ONE_BASE, *OTHERS) if name in placed}
-    information = slot[among(value, np.array(list(kinds.values()), np.uint64))]
-    one_base = slot[value == np.uint64(kinds.get(ONE_BASE, 0))]
-    words = dict(zip(slot.tolist(), value.tolist(), strict=True)) if len(information) else {}
-    bases = {one: words.get(one + BASE * int(size), 0) for one in one_base.tolist()}
-    known, names = set(information.tolist()), dict[int, str]()
+    words = _Words(program)
+    one_base, known = words.information(ONE_BASE), words.information(ONE_BASE, *OTHERS)
+    bases = dict(zip(one_base.tolist(), words.at(one_base + np.uint64(BASE) * words.size).tolist(), strict=True))
+    texts = dict(zip(known.tolist(), words.at(known + words.size).tolist(), strict=True))
+    begins, names = words.tables(known), dict[int, str]()
     found = {}
-    for begin in _begins(program, information).tolist():
-        table, root = begin + int(size), words[begin]
+    for table, root in zip((begins + words.size).tolist(), words.at(begins).tolist(), strict=True):
         for _ in range(MOST_DERIVED):
             if root not in bases:
                 break
             root = bases[root]
-        if root not in known or root in bases:
+        if root not in texts or root in bases:
             continue
         if root not in names:
-            offset = program.elf.offset_of(words.get(root + int(size), 0))
+            offset = program.elf.offset_of(texts[root])
             names[root] = "" if offset is None else _text(program, offset)
         if names[root]:
             found[table] = names[root]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.basics.kept import Kept
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points
@@ -108,3 +109,15 @@ def points(image: Image, rows: Table) -> Points:
     """Where rows of sites or calls of one function are in it."""
     order, mirror = rows["order"].astype(np.int64), mirrors(image, rows).astype(np.int64)
     return Points(order, mirror, rows["ip"].astype(np.int64))
+
+
+def surely_behind(behind: npt.NDArray[np.bool_], ends: Table, places: Table) -> npt.NDArray[np.int64]:
+    """How many of some ends (columns of ``behind``) each place (row) has behind it that no way there goes around.
+
+    ``ends`` and ``places`` are their rarities: a branch that leaves out an end goes on behind it, more often than the
+    end is come to.
+    """
+    often = behind @ np.exp2(-ends.astype(np.int64) / shared.RARITY_STEPS)
+    least = np.exp2(-(places.astype(np.int64) + 1) / shared.RARITY_STEPS)  # but for rounding
+    passed: npt.NDArray[np.int64] = np.floor(often / least).astype(np.int64)
+    return passed

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.basics.geometry import round_up
-from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image
-from sharing.static.allocations import allocation
+from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callees import names_of_callees
 
 _STORES = "posix_memalign"  # its arguments: where the pointer goes, alignment, size (POSIX.1-2017)
@@ -22,8 +21,7 @@ def alignments(image: Image) -> list[tuple[int, int]]:
     """(bytes, alignment) of each call that asks an allocator for a number of bytes that is known."""
     callees = np.unique(image.calls["callee"])
     named = list(zip(callees.tolist(), names_of_callees(image, callees), strict=True))
-    makers = np.array([at for at, name in named if makes_objects(name)], np.uint64)
-    asked = [allocation(image, ip)[:2] for ip in image.calls["ip"][among(image.calls["callee"], makers)].tolist()]
+    asked = [allocation(image, ip)[:2] for ip in allocating_calls(image)["ip"].tolist()]
     storing = np.array([at for at, name in named if name.endswith(_STORES)], np.uint64)
     args = image.args[among(image.args["callee"], storing) & (image.args["kind"] == ArgKind.CONSTANT)]
     given = {(ip, arg): value for ip, arg, value in args[["ip", "arg", "value"]].tolist()}

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sharing.basics.kept import Kept
 from sharing.model.allocators import makes_objects
+from sharing.model.arrays import among, distinct
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at, function_name, names_of_callees
@@ -26,6 +27,15 @@ def allocation(image: Image, ip: int) -> tuple[int, int, str]:
     asked = _known.of(image.calls, (image.args, image.functions, image.callee_names), lambda: _Asked(image))
     size, alignment = asked.of(image, ip, int(call["callee"][0]), {}, numbers.LOCK_WRAPPERS) or (0, HEAP_ALIGNMENT)
     return size, alignment, _called(image, call)
+
+
+def allocating_calls(image: Image) -> Table:
+    """Calls of functions that make objects by their names."""
+    callees = distinct(image.calls["callee"])
+    named = zip(callees.tolist(), names_of_callees(image, callees), strict=True)
+    makers = np.array([at for at, name in named if makes_objects(name)], np.uint64)
+    found: Table = image.calls[among(image.calls["callee"], makers)]
+    return found
 
 
 def _called(image: Image, call: Table) -> str:

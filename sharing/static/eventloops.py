@@ -12,13 +12,12 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics import numbers as shared
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.static.callees import functions_called, names_of_callees
-from sharing.static.everysite import every_site, with_sites
+from sharing.static.everysite import every_site, raised, with_sites
 from sharing.static.executions import in_loop
 from sharing.static.roots import main_roots
 from sharing.static.starts import created
@@ -50,9 +49,9 @@ def with_rare_preparations(image: Image, knowledge: Knowledge) -> Image:
         at for at, name in image.callee_names.items() if knowledge.starts_thread(name) or knowledge.joins_thread(name)
     ]
     prepares = _in_front(image, calls, where) & (functions_called(image) >= 0) & ~among(calls["callee"], kept)
-    found = with_sites(image, _raised(sites, _in_front(image, sites, where) & in_loop(sites["loop_depth"])))
-    params = _raised(params, _in_front(image, params, where) & in_loop(params["loop_depth"]))
-    return dataclasses.replace(found, calls=_raised(calls, prepares), params=params)
+    found = with_sites(image, raised(sites, _in_front(image, sites, where) & in_loop(sites["loop_depth"])))
+    params = raised(params, _in_front(image, params, where) & in_loop(params["loop_depth"]))
+    return dataclasses.replace(found, calls=raised(calls, prepares), params=params)
 
 
 def _event_loops(image: Image, knowledge: Knowledge) -> Rows:
@@ -69,11 +68,3 @@ def _in_front(image: Image, rows: Table, loops: list[Table]) -> Bools:
         mine = np.flatnonzero(rows["function"] == there["function"][0])
         found[mine] = points(image, there).behind(points(image, rows[mine])).any(axis=0)
     return found
-
-
-def _raised(rows: Table, seldom: Bools) -> Table:
-    if not seldom.any():
-        return rows
-    rows = rows.copy()
-    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
-    return rows

@@ -1,6 +1,6 @@
 """Accesses to static storage and behind pointers as one table, for what is asked of their places in code alone.
 
-Owns the way there and back.
+Owns the way there and back, and making what is seldom done there so.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import dataclasses
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from sharing.basics import numbers as shared
 from sharing.model.image import Image, Table
 
 
@@ -23,3 +25,12 @@ def with_sites(image: Image, sites: Table) -> Image:
     """The image with these, in the same order."""
     behind = msgspec.structs.replace(image.behind, elsewhere=sites[len(image.sites) :])
     return dataclasses.replace(image, sites=sites[: len(image.sites)], behind=behind)
+
+
+def raised(rows: Table, seldom: npt.NDArray[np.bool_]) -> Table:
+    """Rows of accesses or calls, those that are ``seldom`` made no more often than SELDOM says."""
+    if not seldom.any():
+        return rows
+    rows = rows.copy()
+    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
+    return rows

@@ -9,15 +9,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics import numbers as shared
-from sharing.basics.ways import Mirrors, points
+from sharing.basics.ways import Mirrors, points, surely_behind
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points, longest
 from sharing.static.executions import in_loop
 from sharing.static.wordchanges import SEVERAL
 
 OF_ALL = 1 << 30  # arrivals of who never arrives: nobody waits for it
-
+NO_ROUND = (-1, 0)  # of what is at no stage of a round, as it is in no such loop, or has no turn
 IN_NONE = -2  # in the place of a loop: several in none
 
 Bools = npt.NDArray[np.bool_]
@@ -67,22 +66,12 @@ class Waits(msgspec.Struct, frozen=True):
     def passed(self, places: Points, rarity: Table) -> Ints:
         """How many a thread has passed at each place."""
         done, sure = on_ways(self.places, places)
-        done = np.minimum(done * sure, self.surely(places, rarity))
+        done = np.minimum(done * sure, surely_behind(places.behind(self.places), self.rarity, rarity))
         if self.behind is None:
             return done
         inside = [(begin <= places.ip) & (places.ip < end) for begin, end in self.behind]
         once: Ints = np.minimum(np.add.reduce([done, *inside]), 1)
         return once
-
-    def surely(self, places: Points, rarity: Table) -> Ints:
-        """How many waits each place has behind it that no way there goes around.
-
-        A branch that leaves out the wait goes on behind it, more often than the wait is come to.
-        """
-        often = places.behind(self.places) @ np.exp2(-self.rarity / shared.RARITY_STEPS)
-        least = np.exp2(-(rarity.astype(np.int64) + 1) / shared.RARITY_STEPS)  # but for rounding
-        passed: Ints = np.floor(often / least).astype(np.int64)
-        return passed
 
 
 def on_ways(calls: Points, places: Points) -> tuple[Ints, Bools]:

@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, SiteFlag
 from sharing.model.types import TypeKind, TypeTable
-from sharing.static.allocations import allocation
+from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callees import names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.recordobjects import Reached, RecordObjects
@@ -107,7 +106,7 @@ def _side_by_side(image: Image, calls: CallGraph, sizes: Set[int], line: int) ->
     threads = _threads(calls)
     loops: dict[tuple[int, int], list[int]] = defaultdict(list)
     asked: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for ip, function, depth in _allocating(image):
+    for ip, function, depth in allocating_calls(image)[["ip", "function", "loop_depth"]].tolist():
         size, alignment, _ = allocation(image, ip)
         asked[size].append((ip, alignment))
         if depth and not int(calls.mask[function]) & threads:
@@ -118,17 +117,6 @@ def _side_by_side(image: Image, calls: CallGraph, sizes: Set[int], line: int) ->
         for size in made
         if size in sizes and all(0 < one < line for one in made) and len(asked[size]) == 1 and asked[size][0][1] < line
     }
-
-
-def _allocating(image: Image) -> Iterable[tuple[int, int, int]]:
-    """(address, row of the function, loops around) of calls of allocators."""
-    callees = distinct(image.calls["callee"])
-    named = zip(callees.tolist(), names_of_callees(image, callees), strict=True)
-    makers = np.array([at for at, name in named if makes_objects(name)], np.uint64)
-    found: list[tuple[int, int, int]] = image.calls[among(image.calls["callee"], makers)][
-        ["ip", "function", "loop_depth"]
-    ].tolist()
-    return found
 
 
 def _with_elements(laid: Image, updating: npt.NDArray[np.bool_], kept: Iterable[tuple[int, int]]) -> Image:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.basics.ways import points
+from sharing.basics.ways import points, surely_behind
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
 from sharing.model.arrays import among
@@ -35,7 +35,6 @@ MAX_BARRIERS = 16  # in the code of one function; of more, which are compared wi
 MAX_WORDS = 4  # that a barrier changes: a number, a generation, a sense, how many go on
 
 Bools = npt.NDArray[np.bool_]
-Rarity = npt.NDArray[np.uint8]
 Place = tuple[int, int]
 
 
@@ -194,7 +193,7 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) ->
             places = points(image, rows)
             first, further, ends = (points(image, of) for of in (locks[number : number + 1], *later))
             # An end that is seldom come to is no way to what is done as a rule.
-            given = _surely(places.behind(ends), later[1]["rarity"], rows["rarity"])
+            given = surely_behind(places.behind(ends), later[1]["rarity"], rows["rarity"]) > 0
             chosen: Bools = places.behind(first)[:, 0] & ~places.behind(further).any(axis=1) & ~given
             return chosen
 
@@ -206,12 +205,6 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) ->
         words = every.keep(inside(every.rows) | counted)
         if len(own.waits) and len(own.wakes) and (asked := _asked(image, own, words, seldom)) is not None:
             yield _Code(locks[number : number + 1], words, asked)
-
-
-def _surely(behind: Bools, ends: Rarity, places: Rarity) -> Bools:
-    """Which of these places (rows) have one of the ends (columns) behind them on all ways there, by their rarity."""
-    often: Bools = behind @ np.exp2(-(ends / shared.RARITY_STEPS)) >= np.exp2(-(places + 1.0) / shared.RARITY_STEPS)
-    return often & behind.any(axis=1)
 
 
 def _asked(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int | None:

@@ -15,12 +15,11 @@ from collections.abc import Collection, Mapping
 import msgspec
 import numpy as np
 
-from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
 from sharing.model.image import HEAP_ALIGNMENT, WORD_HOLDER, AccessKind, ArgKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.threadwords import is_own_word
 from sharing.model.types import RECORD_KINDS, TypeKind, TypeTable
-from sharing.static.allocations import allocation
+from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callees import names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.handedobjects import Told, with_lives
@@ -149,10 +148,7 @@ def _side_by_side(image: Image, sizes: Collection[int]) -> set[int]:
 
 def _allocating(image: Image) -> list[Table]:
     """Calls that allocate, those together that a function makes equally often."""
-    callees = np.unique(image.calls["callee"])
-    named = zip(callees.tolist(), names_of_callees(image, callees), strict=True)
-    makers = np.array([at for at, name in named if makes_objects(name)], np.uint64)
-    calls = image.calls[among(image.calls["callee"], makers)]
+    calls = allocating_calls(image)
     keys = calls["function"].astype(np.int64) << 8 | calls["loop_depth"]
     return [calls[keys == key] for key in np.unique(keys).tolist()]
 

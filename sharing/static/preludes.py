@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import points
-from sharing.model.arrays import distinct
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
@@ -85,7 +85,7 @@ def _places(meetings: Iterable[MeetingPoint]) -> Iterator[Table]:
     """Calls at which threads arrive and wait, by the place or, where it is not known, by what they call."""
     unnamed: dict[int, list[Table]] = defaultdict(list)
     for one in meetings:
-        if one.arrivals is not one.waits or one.of_region or not len(one.waits):
+        if not one.both or one.of_region or not len(one.waits):
             continue
         if one.unnamed:
             unnamed[int(one.waits["callee"][0])].append(one.waits)
@@ -110,7 +110,7 @@ def _way(image: Image, calls: Table, edges: Edges, own: Bools, entered: Bools) -
     through = [none[:0].astype(np.uint64)]  # calls in front, where what the callee does is noted as well
     for function, ends in towards.items():
         cut = points(image, ends)
-        for table in (image.sites, image.params, image.behind.elsewhere, image.calls):
+        for table in _tables(image):
             here = table[(table["function"] == function) & in_loop(table["loop_depth"])]
             places = points(image, here)
             later = places.behind(cut).any(axis=1)
@@ -118,12 +118,12 @@ def _way(image: Image, calls: Table, edges: Edges, own: Bools, entered: Bools) -
             loops.update(loops_of(image, here[~later & cut.behind(places).any(axis=0)]))
         called = np.flatnonzero(edges.caller == function)
         places = points(image, made := edges.made(image, called))
-        first = cut.behind(places).any(axis=0) & ~places.behind(cut).any(axis=1)
+        later = places.behind(cut).any(axis=1)
+        first = cut.behind(places).any(axis=0) & ~later
         before.append(edges.callee[called[first]])
         through.append(made["ip"][first])
-        behind.append(edges.callee[called[places.behind(cut).any(axis=1)]])
-        aside = ~first & ~places.behind(cut).any(axis=1) & ~np.isin(edges.callee[called], list(towards))
-        behind.append(edges.callee[called[aside]])
+        aside = ~first & ~among(edges.callee[called], list(towards))
+        behind.append(edges.callee[called[later | aside]])
     later = edges.reached_from(np.concatenate(behind))
     lives |= bool(_loops(image, np.flatnonzero(later & own)))
     first = edges.reached_from(np.concatenate(before)) & ~later & ~entered
@@ -138,6 +138,10 @@ def _way(image: Image, calls: Table, edges: Edges, own: Bools, entered: Bools) -
 def _loops(image: Image, functions: Ints) -> bool:
     """Does one of these functions access or call something in a loop?"""
     return any(
-        bool(in_loop(table["loop_depth"][np.isin(table["function"], functions)]).any())
-        for table in (image.sites, image.params, image.behind.elsewhere, image.calls)
+        bool(in_loop(table["loop_depth"][among(table["function"], functions)]).any()) for table in _tables(image)
     )
+
+
+def _tables(image: Image) -> tuple[Table, ...]:
+    """What functions do, by its place in them."""
+    return image.sites, image.params, image.behind.elsewhere, image.calls

@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics import numbers as shared
 from sharing.basics.ways import block_of
 from sharing.knowledge import Knowledge, read_table
 from sharing.model.arrays import among, distinct, union
@@ -23,7 +22,7 @@ from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static import rarefunctions
 from sharing.static.administration import administrators, called_by_seldom_code
 from sharing.static.callees import function_at, functions_called
-from sharing.static.everysite import every_site, with_sites
+from sharing.static.everysite import every_site, raised, with_sites
 from sharing.static.executions import in_loop
 from sharing.static.firstuse import first_uses
 from sharing.static.foreign import calls_that_sleep
@@ -145,8 +144,8 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     params = image.params
     seldom_params = _before(params, blocks, ends) | _between(params["ip"], once)
     seldom_params |= (asked[params["function"]] & (params["rarity"] > 0)) | among(params["function"], entries)
-    found = with_sites(image, _raised(sites, seldom_sites))
-    calls, params = _raised(calls, seldom_calls), _raised(params, seldom_params)
+    found = with_sites(image, raised(sites, seldom_sites))
+    calls, params = raised(calls, seldom_calls), raised(params, seldom_params)
     found = dataclasses.replace(found, functions=functions, calls=calls, params=params)
     return _marked(found, called_by_seldom_code(found, found.calls))
 
@@ -179,7 +178,7 @@ def _marked(image: Image, rows: Rows) -> Image:
     functions = image.functions.copy()
     functions["flags"][rows] |= np.uint32(FunctionFlag.COLD)
     tables = every_site(image), image.calls, image.params
-    sites, calls, params = (_raised(table, among(table["function"], rows)) for table in tables)
+    sites, calls, params = (raised(table, among(table["function"], rows)) for table in tables)
     return dataclasses.replace(with_sites(image, sites), functions=functions, calls=calls, params=params)
 
 
@@ -187,14 +186,6 @@ def _writes_declared_rare(image: Image, names: frozenset[str]) -> Bools:
     """Who wrote the declaration knows how often; an estimate of functions that anybody may call does not."""
     inside = within(image.sites["target"], [section for section in image.sections if section.name in names])
     return inside & among(image.sites["kind"], (AccessKind.STORE, AccessKind.RMW))
-
-
-def _raised(rows: Table, seldom: Bools) -> Table:
-    if not seldom.any():
-        return rows
-    rows = rows.copy()
-    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
-    return rows
 
 
 def _named(image: Image) -> list[tuple[int, str]]:

@@ -20,7 +20,7 @@ from sharing.model.arrays import among, distinct, union
 from sharing.model.image import FunctionFlag, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
-from sharing.static.everysite import every_site, with_sites
+from sharing.static.everysite import every_site, raised, with_sites
 from sharing.static.executions import in_loop
 from sharing.static.roots import main_roots
 
@@ -58,8 +58,8 @@ def _with_rare_ends(image: Image, knowledge: Knowledge) -> Image:
 
     sites = every_site(image)
     outside = ~in_loop(sites["loop_depth"]) & among(sites["function"], ending)
-    found = with_sites(image, _raised(sites, outside | seldom(sites)))
-    return dataclasses.replace(found, calls=_raised(calls, seldom(calls) & ~ends))
+    found = with_sites(image, raised(sites, outside | seldom(sites)))
+    return dataclasses.replace(found, calls=raised(calls, seldom(calls) & ~ends))
 
 
 def _started(image: Image, knowledge: Knowledge) -> Image:
@@ -81,13 +81,13 @@ def _started(image: Image, knowledge: Knowledge) -> Image:
         return found | (~inside & among(rows["function"], starters))
 
     sites = every_site(image)
-    found = with_sites(image, _raised(sites, seldom(sites)))
+    found = with_sites(image, raised(sites, seldom(sites)))
     # Calls through pointers of a function that starts threads are made of the objects that it hands them.
     work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & among(calls["function"], _run_once(image))
     # Whether a round waits for the end of what it started is asked elsewhere (``waves``).
     ends = among(calls["callee"], [at for at, name in image.callee_names.items() if knowledge.joins_thread(name)])
-    calls = _raised(calls, seldom(calls) & ~starts & ~work & ~ends)
-    return dataclasses.replace(found, calls=calls, params=_raised(image.params, seldom(image.params)))
+    calls = raised(calls, seldom(calls) & ~starts & ~work & ~ends)
+    return dataclasses.replace(found, calls=calls, params=raised(image.params, seldom(image.params)))
 
 
 def _run_once(image: Image) -> npt.NDArray[np.int64]:
@@ -149,11 +149,3 @@ def _in_round(mirrors: Mirrors, rows: Table) -> npt.NDArray[np.uint8]:
     reached = mirrors.reached(rows["function"], rows["order"])
     result: npt.NDArray[np.uint8] = rows["rarity"] - np.minimum(reached, rows["rarity"]).astype(rows["rarity"].dtype)
     return result
-
-
-def _raised(rows: Table, seldom: Bools) -> Table:
-    if not seldom.any():
-        return rows
-    rows = rows.copy()
-    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
-    return rows

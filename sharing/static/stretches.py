@@ -38,7 +38,7 @@ from sharing.model.ways import Points, longest
 from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.edges import Edges
 from sharing.static.executions import each_time, in_loop
-from sharing.static.howfar import OF_ALL, Arrivals, Waits, loops_around, on_ways
+from sharing.static.howfar import NO_ROUND, OF_ALL, Arrivals, Waits, loops_around, on_ways
 from sharing.static.lifearms import LifeArms, life_arms
 from sharing.static.meetingpoints import MeetingPoint, meeting_points
 from sharing.static.phases import Phases, program_point
@@ -51,7 +51,6 @@ from sharing.static.waysin import ways_in
 
 MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
 MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
-NO_ROUND = (-1, 0)  # of what is not in the loop
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from sharing.model.arrays import distinct
 from sharing.model.image import Image, SiteFlag, Table, ZeroRange
+from sharing.static.howfar import NO_ROUND
 from sharing.static.starts import Root
 from sharing.static.wordchanges import changes, writes
 
 NOT_ZERO, OTHER = 254, 255  # what a loop found, see ZeroRange.TURN
-NO_TURN = (-1, 0)
 
 Bools = npt.NDArray[np.bool_]
 
@@ -33,7 +33,7 @@ class Turns(msgspec.Struct, frozen=True):
 
     def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
         """The number at each of these places of the function."""
-        found = [NO_TURN] * len(rows)
+        found = [NO_ROUND] * len(rows)
         for begin, end, number in self.ranges:
             for at in np.flatnonzero((rows["ip"] >= begin) & (rows["ip"] < end)).tolist():
                 found[at] = number, 0

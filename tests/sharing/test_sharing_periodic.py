@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from linemate import api
+from sharing.model.finding import Report
 from tests.sharing.conftest import Compile
 
 PROGRAM = """
@@ -79,11 +80,16 @@ ITEM = """
         }"""
 
 
+def of_both(report: Report) -> str:
+    """The severity of the finding that has both counters."""
+    both = {"served", "ticks"}
+    return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+
+
 def severity(compiled: Compile, tool: str, loop: str) -> str:
     """Of the finding that has both counters."""
     report = api.audit(str(compiled(tool, "c", PROGRAM.replace("LOOP", loop), "-O2")))
-    both = {"served", "ticks"}
-    return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+    return of_both(report)
 
 
 @pytest.mark.parametrize("tool", ["gcc", "clang-19"])
@@ -103,8 +109,7 @@ def test_source_says_the_same(tmp_path: Path, loop: str) -> None:
     source = tmp_path / "program.c"
     source.write_text(PROGRAM.replace("LOOP", loop))
     report = api.check([source], flags=["-O2"], cache=False, config=False)
-    both = {"served", "ticks"}
-    found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+    found = of_both(report)
     assert found in (("note", "none") if loop in SLEEPS.values() else ("high", "medium"))
 
 
@@ -174,8 +179,7 @@ def severity_of_source(tmp_path: Path, suffix: str, program: str) -> str:
     source = tmp_path / f"program.{suffix}"
     source.write_text(program)
     report = api.check([source], flags=["-O2"], cache=False, config=False)
-    both = {"served", "ticks"}
-    return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+    return of_both(report)
 
 
 @pytest.mark.parametrize("loop", SLEEPS.values(), ids=SLEEPS)
@@ -236,14 +240,12 @@ class TestConditionVariables:
 
     def test_in_binaries(self, compiled: Compile, loop: str, expected: set[str]) -> None:
         report = api.audit(str(compiled("g++", "cpp", CXX.replace("LOOP", loop), "-O0", "-std=c++17")))
-        both = {"served", "ticks"}
-        found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+        found = of_both(report)
         assert (found in ("note", "none")) == (expected == {"note", "none"})
 
     def test_in_optimized_binaries(self, compiled: Compile, loop: str, expected: set[str]) -> None:
         report = api.audit(str(compiled("g++", "cpp", CXX.replace("LOOP", loop), "-O2", "-std=c++17")))
-        both = {"served", "ticks"}
-        found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+        found = of_both(report)
         assert found in expected
 
 
@@ -291,8 +293,7 @@ class TestNaps:
         if build[0] == "source":
             return severity_of_source(folder, "c", text)
         report = api.audit(str(compiled(build[0], "c", text, build[1])))
-        both = {"served", "ticks"}
-        return next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+        return of_both(report)
 
     @pytest.mark.parametrize("nap", NAPS_FOR)
     def test_where_there_is_nothing_to_do(
@@ -342,6 +343,5 @@ def test_the_standard_librarys_naps(compiled: Compile, tmp_path: Path, build: st
     else:
         tool, level = build.split()
         report = api.audit(str(compiled(tool, "cpp", text, level, "-std=c++17")))
-        both = {"served", "ticks"}
-        found = next((f.severity for f in report.findings if both <= {p.name for p in f.participants}), "none")
+        found = of_both(report)
     assert (found in ("note", "none")) == rests
