@@ -10,6 +10,7 @@
 
 #include "Chance.h"
 #include "Facts.h"
+#include "SleepsAgain.h"
 
 #include <algorithm>
 #include <cmath>
@@ -157,6 +158,8 @@ void Shape::countLoops() {
         Seen[P->getBlockID()] = Loop;
         Body.push_back(P->getBlockID());
       }
+    if (sleepsAgain(Body, ById))
+      continue;
     uint32_t Leaving = 0;
     for (unsigned B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth)

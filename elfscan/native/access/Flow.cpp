@@ -76,7 +76,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   for (size_t B = 0; B < Blocks.size(); ++B) {
     copyRegs(In[B].Regs, Now.Regs);
     Now.Slots = In[B].Slots;
-    LoopDepth = Blocks[B].LoopDepth - Blocks[B].Retries;
+    LoopDepth = Blocks[B].depth();
     Rarity = Blocks[B].Rarity;
     Order = Blocks[B].Order;
     BlockNumber = B;

@@ -97,7 +97,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   Outer.assign(Blocks.size(), UINT32_MAX);
   WaysOut.assign(Blocks.size(), 0);
   if (!BackEdges.empty())
-    countLoops(P, Ops, C.CallerSaved & ~C.Result);
+    countLoops(P, Ops, C);
   orderBlocks();
   estimateRarity(P, Ops, C);
 }
@@ -441,7 +441,7 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
                   OneIs(
                       [&](auto To) {
                         return entersLoop(To, To == Ways[0] ? Ways[1] : Ways[0],
-                                          Current.LoopDepth);
+                                          Current.depth());
                       },
                       LoopEntered)))
       continue;
@@ -468,7 +468,9 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
       continue;
     for (uint32_t To : Ways) {
       bool Exit = Blocks[To].LoopDepth < Current.LoopDepth;
-      Chance[To] += Here / float(Exit ? Leaves : Stays);
+      // What is only tried again is come to as often as it is tried first.
+      if (!Blocks[To].Retries || Blocks[To].Order > Current.Order)
+        Chance[To] += Here / float(Exit ? Leaves : Stays);
     }
   }
   spreadRounds();

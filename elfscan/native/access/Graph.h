@@ -34,6 +34,9 @@ struct Block {
   bool HasPredecessor = false;
   bool IsKeyed = false;         ///< a key leads to it, and nothing else
   bool IsOutermostHead = false; ///< of a loop that is in no other
+
+  /// In how many loops it is that do something each time around.
+  unsigned depth() const { return LoopDepth - Retries; }
 };
 
 /// A block that nothing but the key of a branch leads to.
@@ -131,7 +134,7 @@ private:
   std::span<const Exit> exitsOf(uint32_t B) const;
   void leaveBlocks(bool Mirrored);
   uint32_t way(const Block &B, uint32_t Nth, bool Mirrored) const;
-  bool entersLoop(uint32_t To, uint32_t Other, uint8_t Depth);
+  bool entersLoop(uint32_t To, uint32_t Other, unsigned Depth);
   bool comesTo(uint32_t From, uint32_t To);
   void findKeyed(std::span<const Op> Ops);
   void startChances();
@@ -145,9 +148,11 @@ private:
   bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
   bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;
   bool isFirstUse(std::span<const Op> Ops, const Block &From, uint32_t To);
-  void countLoops(const Plan &P, std::span<const Op> Ops, uint32_t Handed);
+  void countLoops(const Plan &P, std::span<const Op> Ops, const Convention &C);
   bool triesAgain(std::span<const Op> Ops, uint32_t Header, uint32_t Loop,
                   uint32_t Handed) const;
+  bool sleepsAgain(const Plan &P, std::span<const Op> Ops,
+                   const Convention &C) const;
   uint32_t onZero(std::span<const Op> Ops, const Block &B) const;
   bool isUsed(std::span<const Op> Ops, uint32_t From, uint32_t Loop,
               const Op &Exchange, uint32_t Handed) const;

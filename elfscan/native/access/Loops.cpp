@@ -46,7 +46,8 @@ bool Graph::isBelow(uint32_t B, uint32_t Header) const {
 /// passing the header.  A loop may have entries besides (Havlak, TOPLAS 19(4),
 /// 1997): what leads there from in front of it is no part of the loop.
 void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
-                       uint32_t Handed) {
+                       const Convention &C) {
+  uint32_t Handed = C.CallerSaved & ~C.Result;
   std::sort(BackEdges.begin(), BackEdges.end());
   Mark.assign(Blocks.size(), 0);
   OuterSize.assign(Blocks.size(), 0);
@@ -75,7 +76,8 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
     countExits(Loop);
     // Elsewhere flags and registers say otherwise what came of an exchange.
     bool IsRetry =
-        P.Machine == Arch::X86_64 && triesAgain(Ops, Header, Loop, Handed);
+        (P.Machine == Arch::X86_64 && triesAgain(Ops, Header, Loop, Handed)) ||
+        sleepsAgain(P, Ops, C);
     for (uint32_t B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth) {
         ++Blocks[B].LoopDepth;
@@ -91,10 +93,10 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
 
 /// Does a way of a branch lead straight into a loop, which the \p Other one
 /// skips?  The test that skips a loop which would not run once is seldom the
-/// one that counts.
-bool Graph::entersLoop(uint32_t To, uint32_t Other, uint8_t Depth) {
+/// one that counts.  Nor is one a loop that only tries again.
+bool Graph::entersLoop(uint32_t To, uint32_t Other, unsigned Depth) {
   for (unsigned Step = 0; Step < MaxPreheader; ++Step) {
-    if (Blocks[To].LoopDepth > Depth)
+    if (Blocks[To].depth() > Depth)
       return !comesTo(Other, To);
     if (Blocks[To].LastEdge - Blocks[To].FirstEdge != 1)
       return false;
