@@ -196,31 +196,6 @@ def by_several(accesses: Iterable[Access], ctx: Context) -> bool:
     return ctx.concurrent(mask, mask)
 
 
-def aligned_as_a_whole(actor: Actor, ctx: Context) -> bool:
-    """Is it of an array of smaller elements that is declared with the alignment of a line?
-
-    Of numbers one alone says little, which are aligned for vectors as well; where threads change elements it says that
-    they were meant to be apart.  Of source a rule on declarations says so.
-    """
-    if ctx.of_source or ctx.confidence is not Confidence.STATIC or not actor.sized:
-        return False
-    stride = actor.stride or max((a.stride for a in actor.writers), default=0)
-    begin, end = actor.owner_span
-    count = actor.count if actor.count > 1 else (end - begin) // max(stride, 1)
-    whole = count >= numbers.MIN_SLOTS and begin <= actor.span[0] < begin + stride and count * stride == end - begin
-    words = stride >= numbers.NUMBER_BYTES or any(a.atomic for a in actor.writers)
-    return actor.alignment >= ctx.line_size > stride and whole and words
-
-
-def grade_declared(actor: Actor) -> Severity:
-    """How severe it is that threads change elements of such an array: the rule on declarations says the same."""
-    return Severity.MEDIUM.raised() if actor.heat is Heat.HOT else Severity.MEDIUM
-
-
-def aligned_text(actor: Actor) -> str:
-    return f"{actor.owner} is aligned to {actor.alignment} bytes as a whole: its elements are meant to be apart"
-
-
 def races(actor: Actor, ctx: Context) -> bool:
     """Is it plain data that code of several threads stores to under no lock, by the code alone?
 
@@ -243,11 +218,25 @@ def doubt(a: Actor, b: Actor, ctx: Context, *, reading: bool = False) -> int:
     writing, other = a.mask(writers=True), b.mask(writers=True)
     if not overlapping(writing & b.mask(), a, b, ctx) or (other and not overlapping(writing & other, a, b, ctx)):
         return 0
+    if disturbed_from_outside(a, b, ctx) or (other and not reading and disturbed_from_outside(b, a, ctx)):
+        return 0
     shared = by_threads(a, ctx) + by_threads(b, ctx, reading=reading)
     if shared == 2:
         return 0
     one_is = shared and a.owner != b.owner and (a.synchronised or b.synchronised)
     return numbers.LESS if one_is else numbers.TO_NOTE
+
+
+def disturbed_from_outside(writer: Actor, user: Actor, ctx: Context) -> bool:
+    """Do threads write the one in their own loops that never use the other, or others use that and never write the one?
+
+    To these it makes no difference which more threads come to both, nor whether only one of those does.
+    """
+    if writer.often is None or user.often is None:
+        return False
+    wrote, used = writer.often.sure_writes, user.often
+    apart = used.sure_uses & ~writer.mask(writers=True)
+    return ctx.concurrent(wrote & ~user.mask(), used.uses & ~ctx.anybody) or ctx.concurrent(wrote, apart)
 
 
 def in_common(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:

@@ -19,8 +19,9 @@ nor the tail of the line can be given to another object.
     struct alignas(64) LockLine { pthread_mutex_t value; };   // sizeof is 64
     static LockLine lock;
 
-Data that a lock guards is a note where no thread is seen, as in kernels and libraries: without waiters it is in good
-company.
+Data of which the functions that take the lock are the main users is the lock's own (note), unless threads that never
+take it use the data in their own loops, or those that do change it where they do not come to take the lock.  Data that
+a lock guards is a note where no thread is seen, as in kernels and libraries: without waiters it is in good company.
 
 Evidence: the bytes that lock and unlock write are known by ABI; bytes of the lock that are only initialised (the
 robust-list links of a pthread mutex) do not count.
@@ -96,7 +97,7 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
                     if guarded
                     else ()
                 ),
-                *((_BESIDE.format(worst.name, lock.name),) if _in_one_object(lock, worst) else ()),
+                *((_BESIDE.format(worst.name, lock.name),) if _in_one_object(lock, worst, ctx) else ()),
             ),
             score=score,
         )
@@ -118,18 +119,18 @@ def grade_pair(lock: Actor, victim: Actor, ctx: Context) -> Severity:
     severity = severity.lowered(doubt(lock, victim, ctx, reading=victim.write_heat is Heat.COLD))
     if lock.kind in COMPANIONS:
         severity = severity.lowered(numbers.TO_NOTE)  # whoever waits sleeps, which takes far longer than a miss
-    own = _is_own(lock, victim)
+    own = _is_own(lock, victim, ctx)
     if own and lock.write_heat is not Heat.HOT:
         severity = severity.lowered(numbers.MUCH_LESS)
     if own and not (lock.mask(writers=True) | victim.mask()) & ~ctx.anybody:
         # It costs something only while others wait for the lock, and of callers nobody knows whether any ever does.
         severity = severity.lowered(numbers.TO_NOTE)
-    if _in_one_object(lock, victim):
+    if _in_one_object(lock, victim, ctx):
         severity = severity.lowered(numbers.TO_NOTE)  # put together on purpose, used together
     return severity
 
 
-def _is_own(lock: Actor, victim: Actor) -> bool:
+def _is_own(lock: Actor, victim: Actor, ctx: Context) -> bool:
     """Is it guarded by the lock, or mostly used by functions that take it, or of what is only read, by such that call
     what takes it?"""
     # Counted on the way out: whoever does not take the lock still takes its line from whoever holds it.  What is set up
@@ -138,11 +139,23 @@ def _is_own(lock: Actor, victim: Actor) -> bool:
     shared = in_common(lock, victim, by_helpers=not counted)
     if lock.name not in victim.guards and shared < numbers.BESIDE_ITS_LOCK:
         return False
+    if _used_by_others(lock, victim, ctx):
+        return False
     return not (counted and changed_without(lock, victim) > numbers.CHANGED_WITHOUT)
 
 
-def _in_one_object(lock: Actor, victim: Actor) -> bool:
-    return maybe_one_object(lock, victim) or (lock.owner == victim.owner and _is_own(lock, victim))
+def _used_by_others(lock: Actor, victim: Actor, ctx: Context) -> bool:
+    """Do threads that never take the lock use it in their own loops, while those of others take the lock?
+
+    They lose the line to the lock, and where they write they take it from its holder, whatever these do to it.
+    """
+    if lock.often is None or victim.often is None:
+        return False
+    return ctx.concurrent(lock.often.sure_writes, victim.often.sure_uses & ctx.thread_mask & ~lock.mask())
+
+
+def _in_one_object(lock: Actor, victim: Actor, ctx: Context) -> bool:
+    return maybe_one_object(lock, victim) or (lock.owner == victim.owner and _is_own(lock, victim, ctx))
 
 
 def _message(lock: Actor, victims: tuple[Actor, ...], line: LineProfile, guarded: bool) -> str:

@@ -58,15 +58,13 @@ from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Heat, LineProfile
 from sharing.rules import numbers
+from sharing.rules.declared import aligned_as_a_whole, aligned_text, grade_declared
 from sharing.rules.line.base import (
     Context,
     Draft,
     LineRule,
-    aligned_as_a_whole,
-    aligned_text,
     by_several,
     by_threads,
-    grade_declared,
     heat_evidence,
     who,
 )

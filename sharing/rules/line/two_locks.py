@@ -26,18 +26,16 @@ from collections.abc import Iterator
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
 from sharing.rules import numbers
+from sharing.rules.declared import aligned_as_a_whole, aligned_text, grade_declared
 from sharing.rules.line.base import (
     Context,
     Draft,
     LineRule,
-    aligned_as_a_whole,
-    aligned_text,
     can_collide,
     describe,
     elements_apart,
     evidence_of,
     grade,
-    grade_declared,
     heat_evidence,
     in_common,
     meets,
