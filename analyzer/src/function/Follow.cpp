@@ -234,6 +234,10 @@ Location Locations::called(const CallExpr &Call, QualType Result) {
     There.In = Location::Kind::Variable;
     There.Var = Place.Var;
     There.Offset = Place.Offset;
+    There.Indexed = Place.Stride != 0;
+    There.Stride = Place.Stride;
+    There.Own = There.Indexed && (Place.Own || isOwnPointer(&Call));
+    There.Root = There.Indexed ? hash(&Call) : 0;
     return There;
   }
   if (Place.Parameter >= 0 && unsigned(Place.Parameter) < Call.getNumArgs()) {

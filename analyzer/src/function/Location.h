@@ -90,7 +90,7 @@ enum class IndexOrigin : uint8_t {
 struct GivenPlace {
   int64_t Stride = 0; ///< bytes between elements; 0 for other functions
   bool Own = false;   ///< that of the running thread
-  const clang::VarDecl *Var = nullptr; ///< always there, or null
+  const clang::VarDecl *Var = nullptr; ///< always in there, or null
   int64_t Offset = 0;                  ///< bytes in Var
   int Parameter = -1;                  ///< number of it, `this` not counted
 };

@@ -405,11 +405,12 @@ GivenPlace Locations::returnedBy(const FunctionDecl &Defined,
   Location P = Value->getType()->isAnyPointerType() ? Inside.pointee(Value)
                                                     : Inside.object(Value);
   bool IsParameter = P.In == Location::Kind::Parameter && !P.Offset;
+  // An override may return another object, and a way out before the end too.
+  const auto *Method = dyn_cast<CXXMethodDecl>(&Defined);
+  bool Always = !(Method && Method->isVirtual()) &&
+                llvm::none_of(llvm::drop_end(Body.body()), returns);
   if ((P.In == Location::Kind::Variable || IsParameter) && !P.Indexed) {
-    // An override may return another object, and a way out before the end too.
-    const auto *Method = dyn_cast<CXXMethodDecl>(&Defined);
-    if ((Method && Method->isVirtual()) ||
-        llvm::any_of(llvm::drop_end(Body.body()), returns))
+    if (!Always)
       return {};
     unsigned First = Method && Method->isInstance() ? 1 : 0;
     if (IsParameter)
@@ -418,7 +419,8 @@ GivenPlace Locations::returnedBy(const FunctionDecl &Defined,
   }
   if (!P.Indexed || P.Walks || P.Offset)
     return {};
-  return {.Stride = P.Stride, .Own = P.Own};
+  bool There = Always && P.In == Location::Kind::Variable;
+  return {.Stride = P.Stride, .Own = P.Own, .Var = There ? P.Var : nullptr};
 }
 
 } // namespace linemate
