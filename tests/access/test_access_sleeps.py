@@ -9,6 +9,7 @@ from tests.access.conftest import Build
 
 ONCE = ("again", "failed", "kept")
 IN_LOOPS = ("stopped", "asked", "counted")
+ALONE = "alone"  # in no other loop
 
 
 @pytest.mark.parametrize("compiler", ["gcc-x86-64", "clang-x86-64", "gcc-aarch64"])
@@ -18,6 +19,7 @@ def test_only_rounds_that_do_something_count(build: Build, compiler: str, level:
     names = [image.names[name] if name >= 0 else "" for name in image.functions["name"].tolist()]
     calls = image.calls
     found = {
-        name: int(calls["loop_depth"][calls["function"] == names.index(name)].max()) for name in (*ONCE, *IN_LOOPS)
+        name: int(calls["loop_depth"][calls["function"] == names.index(name)].max())
+        for name in (*ONCE, *IN_LOOPS, ALONE)
     }
-    assert found == {**dict.fromkeys(ONCE, 0), **dict.fromkeys(IN_LOOPS, 1)}
+    assert found == {**dict.fromkeys((*ONCE, ALONE), 1), **dict.fromkeys(IN_LOOPS, 2)}

@@ -441,7 +441,7 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
                   OneIs(
                       [&](auto To) {
                         return entersLoop(To, To == Ways[0] ? Ways[1] : Ways[0],
-                                          Current.depth());
+                                          Current.LoopDepth - Current.Naps);
                       },
                       LoopEntered)))
       continue;
@@ -468,8 +468,8 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
       continue;
     for (uint32_t To : Ways) {
       bool Exit = Blocks[To].LoopDepth < Current.LoopDepth;
-      // What is only tried again is come to as often as it is tried first.
-      if (!Blocks[To].Retries || Blocks[To].Order > Current.Order)
+      // A sleep that is made again is come to as often as it is made first.
+      if (!Blocks[To].Naps || Blocks[To].Order > Current.Order)
         Chance[To] += Here / float(Exit ? Leaves : Stays);
     }
   }

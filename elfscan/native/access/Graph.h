@@ -24,6 +24,7 @@ struct Block {
   uint32_t LastEdge = 0;
   uint8_t LoopDepth = 0;
   uint8_t Retries = 0; ///< of these loops, those that only try again
+  uint8_t Naps = 0;    ///< and of those, the ones that only sleep again
   uint8_t Rarity = 0;  ///< see estimateRarity
   uint16_t Order = 0;  ///< every block comes after those that lead to it
   /// The same, of two ways from one block the other one first: a block leads to

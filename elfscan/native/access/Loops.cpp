@@ -74,14 +74,15 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
         Body.push_back(Preds[E]);
       }
     countExits(Loop);
+    bool IsNap = sleepsAgain(P, Ops, C);
     // Elsewhere flags and registers say otherwise what came of an exchange.
-    bool IsRetry =
-        (P.Machine == Arch::X86_64 && triesAgain(Ops, Header, Loop, Handed)) ||
-        sleepsAgain(P, Ops, C);
+    bool IsRetry = IsNap || (P.Machine == Arch::X86_64 &&
+                             triesAgain(Ops, Header, Loop, Handed));
     for (uint32_t B : Body) {
       if (Blocks[B].LoopDepth < MaxLoopDepth) {
         ++Blocks[B].LoopDepth;
         Blocks[B].Retries += IsRetry;
+        Blocks[B].Naps += IsNap;
       }
       if (Body.size() > OuterSize[B]) {
         OuterSize[B] = Body.size();
@@ -89,14 +90,20 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
       }
     }
   }
+  // Around a sleep in no other loop it stays one: who sleeps there rests.
+  for (Block &B : Blocks)
+    if (B.Naps && B.Naps == B.LoopDepth) {
+      B.Retries -= B.Naps;
+      B.Naps = 0;
+    }
 }
 
 /// Does a way of a branch lead straight into a loop, which the \p Other one
 /// skips?  The test that skips a loop which would not run once is seldom the
-/// one that counts.  Nor is one a loop that only tries again.
+/// one that counts.  One that only sleeps again is none.
 bool Graph::entersLoop(uint32_t To, uint32_t Other, unsigned Depth) {
   for (unsigned Step = 0; Step < MaxPreheader; ++Step) {
-    if (Blocks[To].depth() > Depth)
+    if (unsigned(Blocks[To].LoopDepth - Blocks[To].Naps) > Depth)
       return !comesTo(Other, To);
     if (Blocks[To].LastEdge - Blocks[To].FirstEdge != 1)
       return false;
