@@ -51,10 +51,12 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         locals_ = read_locals(image.path, np.unique(np.concatenate([rows["ip"], given["ip"]])))
     except (LinemateError, OSError):
         return Places({})
+    steps = _steps(image)
     found = {
         int(ips[asked]): place
         for asked, one in reached(rows, locals_).items()
-        if (place := _place(one, locals_)) is not None
+        if not _steps_elsewhere(one, locals_, steps.get(int(ips[asked]), 0))
+        and (place := _place(one, locals_)) is not None
     }
     calls = {
         (int(handed["ip"][asked]), int(handed["arg"][asked])): place
@@ -66,10 +68,29 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
     chosen = {
         int(ips[asked]): element
         for asked, one in elements(rows, locals_, image.arch.line_size).items()
-        if (element := _chosen(one, locals_)) is not None
+        if (one.size <= 0 or steps.get(int(ips[asked]), 0) % one.size == 0)
+        and (element := _chosen(one, locals_)) is not None
     }
     plain = _is_c(spoken) and not is_cxx(spoken)
     return Places(found, handed=calls, plain=plain, language=spoken, chosen=chosen)
+
+
+def _steps(image: Image) -> dict[int, int]:
+    """Bytes between the elements that an instruction chooses from, where code of one object tells."""
+    sites = image.behind.sites
+    return dict(sites[sites["stride"] > 0][["ip", "stride"]].tolist())
+
+
+def _steps_elsewhere(one: Reached, locals_: Locals, step: int) -> bool:
+    """Are the elements chosen from, ``step`` bytes each, 0 not known, neither such records nor in one?
+
+    Then they lie behind a record that stands in front of what was allocated with it.
+    """
+    size = locals_.types.size(one.type)
+    if one.exact or not step or size <= 0 or step % size == 0:
+        return False
+    leaf = locals_.types.leaf(one.type, one.offset)
+    return leaf is None or not leaf.stride or step % leaf.stride != 0
 
 
 def _is_c(language: str) -> bool:
