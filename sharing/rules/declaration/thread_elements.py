@@ -13,7 +13,9 @@ functions of their class or of a member's, are locked apart in order to be used 
 is changed with the memory order of taking a lock and again with that of giving it back.  And it finds records below a
 line that one function allocates one after the other, of which each thread changes the one that the pointer at its
 number leads to, or the one that it is started with, where nothing else is allocated between them; and those that
-several threads change often under no lock, whatever leads them there.  Nothing is said
+several threads change often under no lock, whatever leads them there.  It is less where
+one of the two is a loop over all elements, which comes to each once under no lock, where threads are known to do
+other things with elements far more often, or where few elements end at a place where the two meet.  Nothing is said
 where all threads are known and no two of them run at once.
 
 Why is this bad?  Each thread has an element of its own and still shares lines with its neighbours: those on which one
@@ -63,6 +65,7 @@ from sharing.source.program import Program
 from sharing.source.uses import Use
 
 _VECTOR = "std::vector<"
+_FEW = 2  # severities that a share loses at which a pair meets seldom
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 
 
@@ -81,7 +84,9 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         if met is not None:
             seen.add(key)
             draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
-            yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins) if begins.linked else draft
+            if not _of_own_elements(program, found, met, ctx):
+                draft = dataclasses.replace(draft, severity=draft.severity.lowered(1))
+            yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins)
     for small, leads, severity in (
         (_side_by_side, "each thread changes the one that the pointer at its number leads to", Severity.MEDIUM),
         (started_objects, "each thread changes the one that it is started with", Severity.MEDIUM),
@@ -151,14 +156,19 @@ def _share(size: int, end: Use, begin: Use, begins: _Begins, line_size: int) -> 
 
 
 def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
-    """The draft by how likely the linker puts the variable where the two meet, as pairs of one unit are judged."""
-    if share >= 1:
+    """The draft by how likely the linker puts the variable where the two meet, as pairs of one unit are judged.
+
+    Of an array whose elements end at all of these offsets in turn, some do meet, and it is few threads that pay.
+    """
+    lost = steps_lost(share)
+    if share >= 1 or (not begins.linked and lost < _FEW):
         return draft
     count = len(begins.offsets)
-    text = f"; they do so at {round(share * count)} of the {count} offsets in a line at which the array can begin"
+    where = "the array can begin" if begins.linked else "one may end"
+    text = f"; they do so at {round(share * count)} of the {count} offsets in a line at which {where}"
     return dataclasses.replace(
         draft,
-        severity=draft.severity.lowered(steps_lost(share)),
+        severity=draft.severity.lowered(lost if begins.linked else 1),
         message=f"{draft.message}{text}",
         score=draft.score * share,
     )
@@ -246,15 +256,42 @@ def _meeting(
         and _share(size, end, begin, begins, ctx.line_size)
     ]
     often = _often(program, {use.function for pair in met for use in pair}, ctx)
+    walked = {(use.function, use.loop_depth) for use in found.uses if use.walks}  # of taking a lock nothing else tells
 
     def told(pair: tuple[Use, Use]) -> tuple[float, ...]:
-        """Of several pairs the one that is named: where it decides the severity the likeliest, then what is hottest."""
+        """Of several pairs the one that is named: where it decides the severity the likeliest, then what is hottest.
+
+        What a loop does with one element after the other says less of how they are used than what uses one of them.
+        """
         share = _share(size, *pair, begins, ctx.line_size)
         heats = [max(ctx.heat(identity, at + use.offset) for identity, at in where) for use in pair]
-        steady = sum(often.get(use.function, use.loop_depth > 0) for use in pair)
-        return (pair[0].writes + pair[1].writes, share if begins.linked else 1, sum(heats), steady, share)
+        steady = sum(_is_steady(use, often) for use in pair)
+        apart = sum((use.function, use.loop_depth) not in walked for use in pair)
+        written = pair[0].writes + pair[1].writes
+        likely = share if begins.linked else steps_lost(share) < _FEW
+        return (likely, steady, written, apart, sum(heats), share)
 
     return max(met, key=told, default=None)
+
+
+def _of_own_elements(program: Program, found: Elements, met: tuple[Use, Use], ctx: SourceContext) -> bool:
+    """Is each of the two what threads do again and again with one element?
+
+    Where it is known of some of what is done that threads do it often, the rest is what they do seldom.
+    """
+    if found.locked and any(map(_goes_through, met)):
+        return False
+    often = _often(program, {use.function for use in found.uses}, ctx)
+    return True not in often.values() or all(_is_steady(use, often) for use in met)
+
+
+def _is_steady(use: Use, often: dict[str, bool]) -> bool:
+    return often.get(use.function, use.loop_depth > _goes_through(use))
+
+
+def _goes_through(use: Use) -> bool:
+    """Does a loop come there to each of the elements once, under no lock that says whose it is for the time being?"""
+    return use.walks and use.loop_depth == 1 and not use.under
 
 
 def _makes_or_ends(function: str) -> bool:
