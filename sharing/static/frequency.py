@@ -22,6 +22,7 @@ from sharing.static.callees import handed_over
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop, times
 from sharing.static.longrounds import longer_calls, operations
+from sharing.static.objectcode import of_objects_alone
 from sharing.static.pointercalls import KeptFunctions, pointer_targets
 from sharing.static.roots import ThreadStructure
 from sharing.static.starts import Root
@@ -167,4 +168,7 @@ def _calls_through_pointers(
     often = times(rows["loop_depth"], rows["rarity"], iterations)
     made = np.bincount(rows["function"], often, len(image.functions)).astype(np.float64)
     targets = partial(pointer_targets, kept, iterations=iterations)
-    return perthread.PointerCalls(made, targets, dispatched, handed_over(image))
+    tasks = dispatched.copy()
+    rows = np.flatnonzero(dispatched)
+    tasks[rows[of_objects_alone(image, rows)]] = False
+    return perthread.PointerCalls(made, targets, dispatched, tasks, handed_over(image))

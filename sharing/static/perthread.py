@@ -303,12 +303,14 @@ class Uses:
 class PointerCalls(msgspec.Struct, frozen=True):
     """Calls through pointers: how many each run of a function has ``made``, and the ``targets`` of those of functions.
 
-    They may end at all ``dispatched`` functions alike; ``handed`` are those that are handed over.
+    They may end at all ``dispatched`` functions alike; ``tasks`` of these may be what a loop is there to run, and
+    ``handed`` are those that are handed over.
     """
 
     made: Floats
     targets: Callable[[Bools], PointerTargets]
     dispatched: Bools
+    tasks: Bools
     handed: Bools
 
 
@@ -388,7 +390,8 @@ def threads(
     if dispatched.any():
         anywhere = spread(calls, dispatched / np.count_nonzero(dispatched))
         again = _total(anywhere, pointers.made)
-    few = dispatched if np.count_nonzero(dispatched) <= numbers.FEW_TARGETS else pointers.handed & dispatched
+    tasks = pointers.tasks
+    few = tasks if np.count_nonzero(tasks) <= numbers.FEW_TARGETS else pointers.handed & tasks
     for row, (entry, is_task) in enumerate(entries):
         if entry >= 0 and not is_task:
             once[row] = once_of(calls, np.array([entry]), begins)

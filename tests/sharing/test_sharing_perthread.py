@@ -360,3 +360,25 @@ def test_a_loop_calls_the_programs_own_functions_rather_than_those_of_libraries(
 def test_of_many_of_the_programs_own_none_is_busy_and_a_librarys_are_where_there_is_no_other() -> None:
     assert estimate(named("<server::Parser as server::Stage>::step", *PROGRAMS), "other") < busy_rate()
     assert estimate(named(*LIBRARYS[:3]), "other") >= busy_rate()
+
+
+@pytest.mark.parametrize(
+    ("others", "often"),
+    [
+        pytest.param("_ZN4Task{}D0Ev", True, id="destructors of virtual tables"),
+        pytest.param("_ZNSt17_Function_handlerIFviEZ4mainEUliE{}_E10_M_managerERSt9_Any_data", True, id="managers"),
+        pytest.param("_ZN4core3ptr13drop_in_place{}E", True, id="destructors of Rust"),
+        pytest.param("_ZNSt3__110__function6__funcIZ4mainE3$_{}FviEE7__cloneEv", True, id="copies of libc++"),
+        pytest.param(
+            "_ZNSt17_Function_handlerIFviEZ4mainEUliE{}_E9_M_invokeERKSt9_Any_dataOi", False, id="other tasks"
+        ),
+        pytest.param("_ZN4Task{}runEv", False, id="methods"),
+    ],
+)
+def test_a_loop_runs_one_of_few_tasks_however_many_functions_end_or_copy_objects(others: str, often: bool) -> None:
+    b = program()
+    b.function("worker").call(None, loop=1)
+    b.function("task", flags=FunctionFlag.ADDRESS_TAKEN).rmw("word", loop=1)
+    for number in range(20):
+        b.function(others.format(number), flags=FunctionFlag.ADDRESS_TAKEN)
+    assert (estimate(b, "word") >= busy_rate()) is often
