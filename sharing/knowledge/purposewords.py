@@ -18,13 +18,19 @@ COUNTS = frozenset(("count", "counter", "cnt"))  # behind one of ``counted_uses`
 
 
 class _Words(msgspec.Struct, frozen=True):
-    """In lower case.  A word of one of the lists is enough, but for ``counted_uses``."""
+    """In lower case.  A word of one of the lists is enough, but for ``counted_uses``.
+
+    ``failure_prefixes`` stand before what went wrong, without a mark between: ``badcmd``; ``failure_prefix_words`` only
+    begin so.
+    """
 
     references: frozenset[str]
     counted_uses: frozenset[str]
     sequences: frozenset[str]
     statistics: frozenset[str]
     failures: frozenset[str]
+    failure_prefixes: frozenset[str]
+    failure_prefix_words: frozenset[str]
     stops: frozenset[str]
 
 
@@ -51,7 +57,11 @@ def counts_statistics(name: str) -> bool:
 
 def counts_failures(name: str) -> bool:
     """How often something went wrong: ``parse_errors``, ``rejected``.  Programs are written for what goes right."""
-    return not _known().failures.isdisjoint(_words(name))
+    words, known = _words(name), _known()
+    begins = tuple(known.failure_prefixes)
+    return not known.failures.isdisjoint(words) or any(
+        word.startswith(begins) and word not in known.failure_prefix_words for word in words
+    )
 
 
 def tells_to_stop(name: str) -> bool:
