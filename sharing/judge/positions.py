@@ -23,6 +23,7 @@ from sharing.model.profile import Actor, Heat, LineProfile, Role
 from sharing.rules import LINE_RULES
 from sharing.rules.ends import one_takes
 from sharing.rules.line.base import Context, Draft, LineRule, Span
+from sharing.rules.line.table import OF_WHOLE_ARRAYS
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
 
@@ -264,8 +265,8 @@ def _one_per_object(drafts: list[Draft], line_size: int, *, every_pair: bool) ->
     """Of pairs with an object in common the worst: separating that object mends the others, too.
 
     What elements of an array do to each other says nothing of what they do to another object on their line, unless that
-    is found for how the array is declared.  Where ``every_pair`` stands for itself, a pair is left out only if a
-    finding about more objects has both.
+    is found for how the array is declared, and the other way round: parted from all else they still share a line.
+    Where ``every_pair`` stands for itself, a pair is left out only if a finding about more objects has both.
     """
     drafts.sort(key=lambda d: (-d.severity.rank, -d.score, d.line.address, d.rule))
     declared = {rule.id for rule in LINE_RULES if rule.specific}
@@ -282,8 +283,10 @@ def _one_per_object(drafts: list[Draft], line_size: int, *, every_pair: bool) ->
         everywhere = {("", _end_of(a, draft, line_size)) for a in draft.actors[:1]}
         pair = {a.name for a in draft.actors[:2]}
         two = len({a.owner for a in draft.actors[:2]}) > 1 and draft.rule not in declared
-        mended = not every_pair and (blamed | everywhere) & (taken if two else taken | elements)
-        if mended or any(pair <= {a.name for a in k.actors} for k in kept):
+        of_one = len(draft.actors) == 1 and draft.rule in OF_WHOLE_ARRAYS
+        mends = elements if of_one else taken if two else taken | elements
+        mended = not every_pair and (blamed | everywhere) & mends
+        if mended or (not of_one and any(pair <= {a.name for a in k.actors} for k in kept)):
             continue
         (elements if len(draft.actors) == 1 else taken).update(blamed | everywhere)
         kept.append(draft)

@@ -356,9 +356,18 @@ def maybe_one_object(a: Actor, b: Actor) -> bool:
 
 
 def elements_apart(a: Actor, b: Actor, accesses: tuple[Access, ...]) -> bool:
-    """Both are places from which a computed index of these accesses starts, whole elements apart: one array."""
+    """Both are places from which a computed index of these accesses starts, whole elements apart: one array.
+
+    Two variables are none, nor are two members: an array of bytes is whole elements from everything on its line."""
     stride = max((x.stride for x in accesses), default=0)
-    return stride > 0 and abs(a.span[0] - b.span[0]) % stride == 0
+    return stride > 0 and abs(a.span[0] - b.span[0]) % stride == 0 and not _told_apart(a, b)
+
+
+def _told_apart(a: Actor, b: Actor) -> bool:
+    """Do symbols or types say that these are two variables, or two members of one?"""
+    one, other = (x.name[len(x.owner) :].partition("[")[0] for x in (a, b))
+    members = one != other and one[:1] == other[:1] == "."
+    return a.sized and b.sized and (a.owner != b.owner or members)
 
 
 def span_text(actor: Actor, line: LineProfile) -> str:
