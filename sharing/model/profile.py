@@ -146,6 +146,7 @@ class Actor:
     read_heat: Heat = Heat.COLD
     guards: frozenset[str] = frozenset()  # locks that most of its use is under
     write_guards: frozenset[str] = frozenset()  # the same for its writes alone: readers may be optimistic
+    striped: bool = False  # those are locks in arrays, of which code chooses one
     is_volatile: bool = False
     sized: bool = True  # False where the extent is inferred
     room: int = 0  # bytes from the owner's begin to the next thing that code refers to: it is no larger

@@ -30,6 +30,8 @@ OF_LIBRARY = "one of the two is the standard library's own, and that threads use
 ESTIMATED = "that two threads do both often is an estimate"
 GUESSED = "that two threads do both often is an estimate: neither is what a thread's own loop does each time around"
 BARELY = f"{GUESSED}, and one would not matter if it were ten times less"
+# Of elements that are each a thread's own there is one estimate, not two that would both have to be right.
+OF_EACH = "that threads do this often is an estimate, and it would not matter if it were ten times less"
 SPLIT = "how often callers of this library come here is not known, but each thread has one of its own"
 ENDS = "that callers move both ends often is an estimate, and that one thread alone takes out is read from the code"
 PERHAPS = "only one of the two is estimated to be used often by a thread"
@@ -104,7 +106,7 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     if ctx.concurrent(wrote.writes & ~seen, used.uses) or ctx.concurrent(wrote.writes, used.uses & ~seen):
         return Severity.NOTE, SELDOM_CALLED
     if ctx.concurrent(wrote.writes & seen, used.uses & seen):
-        return Severity.NOTE, BARELY
+        return (Severity.LOW, OF_EACH) if not local and _of_each(writer, user, ctx) else (Severity.NOTE, BARELY)
     if Heat.COLD in (writer.write_heat, user.heat):
         return Severity.NOTE, "one of the two is hardly used"
     if ctx.concurrent(wrote.sure_writes, used.maybe_uses) or ctx.concurrent(wrote.maybe_writes, used.sure_uses):
@@ -120,6 +122,19 @@ def _by_callers(actor: Actor, ctx: Context) -> bool:
 def _split_by_threads(actor: Actor) -> bool:
     """Are these atomics at the running thread's own index?  Who gives each thread its own expects many to come."""
     return any(a.own and a.stride and a.atomic and not a.cold and not a.locks for a in actor.writers)
+
+
+def _of_each(writer: Actor, user: Actor, ctx: Context) -> bool:
+    """Are these elements of one array that several threads update at indexes that code computes?
+
+    Under no lock, or each under its own.  What is only stored there may as well be the next place of a queue.
+    """
+    if writer is not user or (writer.write_guards and not writer.striped):
+        return False
+    changing = [x for x in writer.writers if x.stride and not x.cold]
+    reading = {x.function for x in writer.readers if x.stride}
+    wrote = (writer.often or NOTHING).writes & ~ctx.anybody
+    return ctx.concurrent(wrote, wrote) and any(x.atomic or x.own or x.function in reading for x in changing)
 
 
 def _one_unpaced(wrote: FrequentUse, used: FrequentUse, seen: int, ctx: Context) -> bool:

@@ -7,6 +7,7 @@ lines (``correlate``) and does not judge them (``rules``).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -155,6 +156,15 @@ class Profiler:
             self._actors[row] = known
         return known
 
+    @cached_property
+    def _chosen_locks(self) -> frozenset[str]:
+        """Names of locks in arrays, of which code chooses one each time that it takes any."""
+        columns = self._columns
+        taken = [at for at, lock in enumerate(columns.lock) if lock >= 0]
+        by_index = {columns.target[at] for at in taken if columns.stride[at]}
+        fixed = {columns.target[at] for at in taken if not columns.stride[at] and not columns.cold[at]}
+        return frozenset(self.name_of(address) for address in by_index - fixed)
+
     def _is_set_up(self, span: Range) -> bool:
         """Whether a call that is handed an address in there writes it."""
         first, stop = np.searchsorted(self._set_up, np.array(span, np.uint64)).tolist()
@@ -228,6 +238,7 @@ class Profiler:
             of_library=of_library,
             guards=self._guards.of(piece.rows),
             write_guards=write_guards,
+            striped=bool(write_guards) and write_guards <= self._chosen_locks,
             is_volatile=leaf is not None and leaf.is_volatile,
             sized=owner.sized,
             room=owner.room,

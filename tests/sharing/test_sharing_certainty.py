@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import pytest
 
 from sharing.judge.severitylimit import limit, limited
 from sharing.model.finding import Confidence, Severity, Verdict
 from sharing.model.profile import Access, Actor, FrequentUse, Heat, LineProfile, Role
 from sharing.rules.line.base import Context, Draft
-from sharing.rules.meeting import BARELY, CALLERS, GUESSED, SELDOM_CALLED, UNKNOWN
+from sharing.rules.meeting import BARELY, CALLERS, GUESSED, OF_EACH, SELDOM_CALLED, UNKNOWN
 
 ONE, OTHER, MANY = 1, 2, 4  # two threads, and one of which several run
 
@@ -152,6 +153,25 @@ def test_own_elements_that_only_their_threads_make_busy_are_medium(own: bool, st
     one = dataclasses.replace(actor(FrequentUse(MANY, MANY, MANY, MANY)), raised=True, accesses=(access,))
     assert limit((one,), CONTEXT)[0] is most
     assert limit((one, dataclasses.replace(one, span=(8, 16))), CONTEXT)[0] is Severity.LOW  # two of one element
+
+
+def elements(often: FrequentUse, **more: bool | int) -> Actor:
+    """Such that each thread updates one at an index that code computes."""
+    access = Access("f", 10.0, MANY, writes=True, reads=True, atomic=False, locks=False, stride=8)
+    return dataclasses.replace(actor(often, by=MANY), accesses=(msgspec.structs.replace(access, **more),))
+
+
+def test_elements_that_threads_update_often_by_one_estimate_are_low() -> None:
+    often, few = FrequentUse(MANY, MANY), FrequentUse(ONE, MANY | ONE)
+    assert limit((elements(often),), CONTEXT) == (Severity.LOW, OF_EACH)
+    assert limit((elements(often, stride=0),), CONTEXT) == (Severity.NOTE, BARELY)
+    assert limit((elements(few),), CONTEXT) == (Severity.NOTE, BARELY)  # one thread writes, and others read
+    stored = elements(often, reads=False)
+    assert limit((stored,), CONTEXT) == (Severity.NOTE, BARELY)  # the next place of a queue as likely
+    assert limit((elements(often, reads=False, own=True),), CONTEXT) == (Severity.LOW, OF_EACH)
+    guarded = dataclasses.replace(elements(often), write_guards=frozenset({"lock"}))
+    assert limit((guarded,), CONTEXT) == (Severity.NOTE, BARELY)
+    assert limit((dataclasses.replace(guarded, striped=True),), CONTEXT) == (Severity.LOW, OF_EACH)
 
 
 def test_what_a_declaration_says_of_threads_is_no_estimate() -> None:

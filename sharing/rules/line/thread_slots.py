@@ -99,7 +99,11 @@ def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
         severity = grade_declared(actor) if declared else _grade(actor, array, ctx)
         if severity is Severity.NOTE and _is_text(actor, array):
             continue
-        each = "the one of its own thread number" if array.own else "one at an index that it computes, perhaps its own"
+        each = "one at an index that it computes, perhaps its own"
+        if array.own:
+            each = "the one of its own thread number"
+        elif actor.striped:
+            each = "the one whose lock it has taken"
         yield Draft(
             rule=RULE.id,
             severity=severity,
@@ -128,8 +132,11 @@ def _on_line(line_size: int, stride: int) -> str:
 
 
 def _is_guarded(actor: Actor) -> bool:
-    """Not by what those hold who add up all elements: it is the updates that take the line."""
-    return bool(actor.guards and actor.write_guards)
+    """Not by what those hold who add up all elements: it is the updates that take the line.
+
+    Nor by a lock that is chosen with the element: whoever chooses the next one has another lock.
+    """
+    return bool(actor.guards and actor.write_guards) and not actor.striped
 
 
 def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
