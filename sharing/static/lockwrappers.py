@@ -37,7 +37,7 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
     """Calls of such functions, as ``events`` are (LOCK_DTYPE); ``unknown`` are those of locks that nobody knows."""
     calls, callee = image.calls, functions_called(image)
     net = _Net(events, set(unknown["function"].tolist()), (lock, unlock))
-    fresh, seen, left = {function for function in net.users if net.of(function)}, set[int](), _MAX_CALLS
+    fresh, seen, left = {function for function in _may_leave(events) if net.of(function)}, set[int](), _MAX_CALLS
     for _ in range(numbers.LOCK_WRAPPERS):
         rows = np.flatnonzero(among(callee, np.array(sorted(fresh), np.int64)))
         left -= len(rows)
@@ -61,6 +61,19 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
             places = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"]), 0
             made.append((int(call["ip"]), address, int(call["function"]), kind, effect, *places))
     return np.array(made, events.dtype) if made else events[:0]
+
+
+def _may_leave(events: Table) -> list[int]:
+    """Functions that begin and end with the same effect on a lock: nearly all give back what they took."""
+    rows = events[np.lexsort([events[name] for name in ("effect", "ip", "order", "row", "address", "function")])]
+    fresh = np.ones(len(rows), bool)
+    for name in ("function", "address", "row"):
+        fresh[1:] &= rows[name][1:] == rows[name][:-1]
+    fresh[1:] = ~fresh[1:]
+    first = np.flatnonzero(fresh)
+    last = np.append(first[1:], len(rows))[: len(first)] - 1
+    left: list[int] = distinct(rows["function"][first[rows["effect"][first] == rows["effect"][last]]]).tolist()
+    return left
 
 
 def _by_callers(caller: Table, callee: Table, nets: dict[int, dict[Lock, int]], events: Table) -> set[tuple[Lock, int]]:
@@ -90,7 +103,6 @@ class _Net:
         tried = (each_time(events["rarity"]) & in_loop(events["loop_depth"])).tolist()
         for function, address, row, *op, sure, again in zip(*columns, _as_a_rule(events), tried, strict=True):
             self._ops[function][address, row].append(_Op(op[0], op[1], op[2], -1, sure, again))
-        self.users = list(self._ops)
 
     def add(self, calls: Table, callees: Table) -> None:
         """Calls that may take or release a lock."""
@@ -116,12 +128,13 @@ class _Net:
                 ops.setdefault(lock, []).append(call._replace(effect=effect))
         found: dict[Lock, int] = {}
         for lock, some in ops.items():
-            if all(op.effect == self._lock for op in some):
-                # A loop that takes it and nothing else tries to: it is left with the lock.
-                some = [op._replace(is_sure=op.is_sure or op.is_tried) for op in some]
             first, last = min(some).effect, max(some).effect
-            is_net = first == last and (first == self._unlock or all(op.effect == self._lock for op in some))
-            if is_net and any(op.is_sure and op.effect == first for op in some):
+            if first != last:
+                continue
+            takes = all(op.effect == self._lock for op in some)
+            # A loop that takes it and nothing else tries to: it is left with the lock.
+            sure = any((op.is_sure or (takes and op.is_tried)) and op.effect == first for op in some)
+            if sure and (takes or first == self._unlock):
                 found[lock] = first
         self._known[function] = found
         return found
