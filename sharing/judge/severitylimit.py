@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from sharing.model.finding import AT_MOST, OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Actor
-from sharing.rules.line.base import Context, Draft, Most
+from sharing.rules.line.base import Context, Draft, Most, disturbed_from_outside
 from sharing.rules.meeting import ESTIMATED, UNKNOWN, limit_of_pair
 
 ONE_FOR_ALL = "one object stands for all of this type: that threads use one is not certain"
@@ -20,6 +20,7 @@ ONE_BESIDE_ANOTHER = "each thread is handed one; that two of them stand side by 
 TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak against it"
 OWN_OF_EACH = "each of these threads is handed an object of its own"
 OWN_WORK = "threads make the objects of this type that they work on, and nothing says that its elements are of threads"
+SEEN = "low at least: threads' own loops are seen to use the one all the time and not the other, which others use"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
 
 # What one object that stands for all of its type bears, be it source or debug information that says which record code
@@ -44,6 +45,8 @@ def _limited(draft: Draft, ctx: Context) -> Draft:
         most, why = _said(draft, ctx)
     else:
         return draft
+    if draft.severity is Severity.NOTE and draft.verdict in OF_SHARING and _is_seen(draft.actors, most, why, ctx):
+        return dataclasses.replace(draft, severity=Severity.LOW, evidence=(*draft.evidence, SEEN))
     if draft.severity.rank <= most.rank:
         return draft
     return dataclasses.replace(draft, severity=most, evidence=(*draft.evidence, f"{most.value} {AT_MOST}{why}"))
@@ -61,6 +64,21 @@ def _said(draft: Draft, ctx: Context) -> tuple[Severity, str]:
     if why == ESTIMATED and of_two and draft.severity is Severity.LOW and not _beside_own_lock(draft.actors, ctx):
         return Severity.NOTE, TWO_DOUBTS
     return most, why
+
+
+def _is_seen(actors: tuple[Actor, ...], most: Severity, why: str, ctx: Context) -> bool:
+    """Do threads' own loops surely use one of two things that others use, and not the other, under no common lock?
+
+    A rule takes off for each reason why separate lines might spare less: that most code which uses the one uses the
+    other as well, or that it is one object.  For threads that use one alone it is no reason, so that it is low at
+    least.  A lock is put beside what it guards on purpose.
+    """
+    first, second = actors[0], actors[min(1, len(actors) - 1)]
+    if most is not Severity.CRITICAL or why or first.span == second.span or first.guards & second.guards:
+        return False
+    if first.is_lock or second.is_lock:
+        return False
+    return disturbed_from_outside(first, second, ctx) or disturbed_from_outside(second, first, ctx)
 
 
 def _if_they_met(draft: Draft, ctx: Context) -> tuple[Severity, str]:

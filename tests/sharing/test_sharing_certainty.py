@@ -288,7 +288,7 @@ def test_safe_by_luck_is_a_warning_where_threads_would_often_meet(
     assert limited([draft], context)[0].severity is said
 
 
-ELEMENTS = actor(FrequentUse(MANY | ONE, MANY | ONE, 0, MANY | ONE))
+SLOTS = actor(FrequentUse(MANY | ONE, MANY | ONE, 0, MANY | ONE))
 NEIGHBOUR = dataclasses.replace(actor(OFTEN_OTHER), span=(8, 16))
 
 
@@ -297,7 +297,7 @@ NEIGHBOUR = dataclasses.replace(actor(OFTEN_OTHER), span=(8, 16))
     [
         pytest.param((actor(SURE_ONE), NEIGHBOUR), Severity.LOW, Severity.NOTE, id="an estimate, and one merely warm"),
         pytest.param((actor(SURE_ONE), NEIGHBOUR), Severity.MEDIUM, Severity.MEDIUM, id="an estimate alone"),
-        pytest.param((ELEMENTS,), Severity.LOW, Severity.LOW, id="an estimate of elements of one array"),
+        pytest.param((SLOTS,), Severity.LOW, Severity.LOW, id="an estimate of elements of one array"),
         pytest.param(
             (actor(SURE_ONE), dataclasses.replace(NEIGHBOUR, often=SURE_OTHER)),
             Severity.LOW,
@@ -310,3 +310,37 @@ def test_an_estimate_of_two_bears_no_second_doubt(actors: tuple[Actor, ...], dra
     line = LineProfile(0, 64, actors)
     draft = Draft("hot-lock-shares-line", drafted, Verdict.FALSE_SHARING, line, actors, actors, "", (), 1.0)
     assert limited([draft], CONTEXT)[0].severity is said
+
+
+def under(lock: str, one: Actor) -> Actor:
+    return dataclasses.replace(one, guards=frozenset({lock}))
+
+
+ALONE = actor(SURE_ONE, by=ONE)
+BESIDE = dataclasses.replace(actor(SURE_OTHER, by=OTHER), span=(8, 16))
+BY_BOTH = dataclasses.replace(actor(SURE_OTHER), span=(8, 16))
+PACED_BESIDE = dataclasses.replace(PACED_OTHER, span=(8, 16))
+
+
+@pytest.mark.parametrize(
+    ("actors", "said"),
+    [
+        pytest.param((ALONE, BESIDE), Severity.LOW, id="each by a thread of its own"),
+        pytest.param((ALONE, BY_BOTH), Severity.LOW, id="one of two threads uses one alone"),
+        pytest.param((actor(SURE_ONE), BY_BOTH), Severity.NOTE, id="both threads use both"),
+        pytest.param((under("a", ALONE), under("b", BESIDE)), Severity.LOW, id="under two locks"),
+        pytest.param((under("a", ALONE), under("a", BESIDE)), Severity.NOTE, id="under one lock"),
+        pytest.param((ALONE, dataclasses.replace(BESIDE, role=Role.LOCK)), Severity.NOTE, id="a lock"),
+        pytest.param((ALONE, NEIGHBOUR), Severity.NOTE, id="one is an estimate"),
+        pytest.param((ALONE, PACED_BESIDE), Severity.NOTE, id="once each time that a thread waits"),
+        pytest.param((ALONE, actor(SURE_OTHER)), Severity.NOTE, id="one thing, which is true sharing"),
+    ],
+)
+def test_what_a_thread_is_seen_to_use_without_the_other_is_low_whatever_a_rule_takes_off(
+    actors: tuple[Actor, ...], said: Severity
+) -> None:
+    line = LineProfile(0, 64, actors)
+    draft = Draft("any", Severity.NOTE, Verdict.READ_MOSTLY_DISTURBED, line, actors, actors, "", (), 1.0)
+    (one,) = limited([draft], CONTEXT)
+    assert one.severity is said
+    assert any(text.startswith("low at least: ") for text in one.evidence) == (said is Severity.LOW)
