@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from reports.fingerprint import PAIR
-from sharing.judge.merging import MAX_ALSO
+from sharing.judge.mates import MAX_ALSO
 from sharing.model.finding import ALSO, OF_MEETING, Confidence, Evidence, Finding, Participant, Severity
 from sharing.model.plural import named
 from sharing.model.profile import Role

@@ -89,7 +89,7 @@ def finding_of(
 
 def _of_others(draft: Draft, actors: tuple[Actor, ...]) -> tuple[Actor, ...]:
     """Who else is of a pair that the finding tells of."""
-    others = {actor.span: actor for other in draft.also for actor in other.actors[:2]}
+    others = {actor.span: actor for other in draft.also for actor in other.actors}
     here = {actor.span for actor in actors}
     return tuple(actor for span, actor in others.items() if span not in here)[:MAX_PARTICIPANTS]
 

@@ -10,12 +10,10 @@ from collections import Counter
 
 import msgspec
 
-from sharing.judge.mates import under_another
+from sharing.judge.mates import MAX_ALSO, under_another
 from sharing.model.finding import OF_MEETING, Finding, Severity
 from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Draft
-
-MAX_ALSO = 3  # other pairs of a line that a finding tells of
 
 
 def _most_specific(drafts: list[Draft]) -> list[Draft]:

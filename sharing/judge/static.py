@@ -31,7 +31,7 @@ from sharing.judge.heap import (
     told_by,
     without_said,
 )
-from sharing.judge.mates import each_pair
+from sharing.judge.mates import each_pair, telling
 from sharing.judge.merging import distinct, merge
 from sharing.judge.passes import Passes, Profiled, run_passes
 from sharing.judge.remedies.rejudge import Newcomers
@@ -196,9 +196,11 @@ def judge_passes(passes: Passes, options: JudgeOptions, grade: Grade | None = No
         drafts = limited(drafts, context)
     style = Style(options.line_size, image.kind, options.macro)
     merged = merge(drafts if grade is None else grade(drafts), telling=not options.every_pair)
+    graded = positions.alone(profiler, context) if image.phases else None
     if options.every_pair:
-        graded = positions.alone(profiler, context) if image.phases else None
         merged += limited(each_pair(merged, rules, context, graded), context)
+    elif grade is None:
+        merged = telling(merged, rules, context, graded)
     made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
     wanted = Wanted(edits=options.edits, newcomers=options.newcomers)
     findings = [finding_of(d, profiler, context, style, image, wanted) for d in made]
@@ -252,6 +254,8 @@ def _on_heap(
     for heap in (without_said(known, more), more, locked, own, chosen, many):
         if heap is not None:
             merged = merge(heap.drafts, telling=not options.every_pair)
+            if not options.every_pair:
+                merged = telling(merged, rules, heap.context)
             made = [d for d in merged if d.severity.rank >= options.min_severity.rank]
             yield heap.profiled.passes, _findings_of(made, heap, options), len(merged) - len(made)
 
