@@ -1,6 +1,7 @@
 // Boxes, each under its own lock in a second array: who puts into the next one has another lock, and the line.
 // expect: two-locks-one-line high locks
 // expect: packed-thread-slots high boxes
+// expect-of-source: two-locks-one-line medium locks[0]
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 // Bytes at threads' own numbers, which any other variable is whole elements away from: two variables are no array.
 // expect: independent-writers high state.busy state.served
 // expect: packed-thread-slots low state.busy
+// expect-of-source: independent-writers high state.busy state.served
+// expect-of-source: packed-thread-slots medium state.busy
 #include <pthread.h>
 #include <stdint.h>
 static struct {
