@@ -45,6 +45,7 @@ from sharing.model.facts import RecordBits, RecordFacts
 from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.model.image import HEAP_ALIGNMENT
 from sharing.model.profile import Heat
+from sharing.rules import numbers
 from sharing.rules.declaration.base import (
     DeclarationRule,
     SourceContext,
@@ -65,7 +66,6 @@ from sharing.source.program import Program
 from sharing.source.uses import Use
 
 _VECTOR = "std::vector<"
-_FEW = 2  # severities that a share loses at which a pair meets seldom
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 
 
@@ -85,7 +85,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             seen.add(key)
             draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
             if not _of_own_elements(program, found, met, ctx):
-                draft = dataclasses.replace(draft, severity=draft.severity.lowered(1))
+                draft = dataclasses.replace(draft, severity=draft.severity.lowered(numbers.LESS))
             yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins)
     for small, leads, severity in (
         (_side_by_side, "each thread changes the one that the pointer at its number leads to", Severity.MEDIUM),
@@ -161,7 +161,7 @@ def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
     Of an array whose elements end at all of these offsets in turn, some do meet, and it is few threads that pay.
     """
     lost = steps_lost(share)
-    if share >= 1 or (not begins.linked and lost < _FEW):
+    if share >= 1 or (not begins.linked and lost < numbers.STEPS_OF_FEW):
         return draft
     count = len(begins.offsets)
     where = "the array can begin" if begins.linked else "one may end"
@@ -268,7 +268,7 @@ def _meeting(
         steady = sum(_is_steady(use, often) for use in pair)
         apart = sum((use.function, use.loop_depth) not in walked for use in pair)
         written = pair[0].writes + pair[1].writes
-        likely = share if begins.linked else steps_lost(share) < _FEW
+        likely = share if begins.linked else steps_lost(share) < numbers.STEPS_OF_FEW
         return (likely, steady, written, apart, sum(heats), share)
 
     return max(met, key=told, default=None)
