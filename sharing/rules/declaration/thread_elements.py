@@ -83,7 +83,9 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         met = _meeting(program, found, size, places.get(key, []), begins, ctx)
         if met is not None:
             seen.add(key)
-            draft = _draft(program, ctx, found, *met, None if begins.linked else allocators.get(key, ""))
+            arrays = sorted({identity for identity, _ in places.get(key, []) if identity in program.variables})
+            allocator = None if begins.linked else allocators.get(key, "")
+            draft = _draft(program, ctx, found, *met, allocator, arrays[0] if len(arrays) == 1 else "")
             if not _of_own_elements(program, found, met, ctx):
                 draft = dataclasses.replace(draft, severity=draft.severity.lowered(numbers.LESS))
             yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins)
@@ -372,9 +374,18 @@ def _draft_of_small(
 
 
 def _draft(
-    program: Program, ctx: SourceContext, found: Elements, end: Use, begin: Use, allocator: str | None
+    program: Program,
+    ctx: SourceContext,
+    found: Elements,
+    end: Use,
+    begin: Use,
+    allocator: str | None,
+    array: str,
 ) -> SourceDraft:
-    """``allocator``: what puts the elements where it likes, "" where that is not known, None for a linker."""
+    """``allocator``: what puts the elements where it likes, "" where that is not known, None for a linker.
+
+    ``array``: the one variable that has elements of the type, if there is one: its name says more.
+    """
     facts, unit = found.record.facts, found.record.unit
     spoken, each = language(program, unit), rounded(facts.size, ctx.line_size)
     bare = _of_system(found)
@@ -386,10 +397,13 @@ def _draft(
     elif each == facts.size:
         advice += "" if allocator is None else ", and allocate it so"
 
+    name = found.name
+    if array and found.identity == facts.key:
+        declared = program.variables[array]
+        name, source = declared.facts.name, source_position(program, declared.unit, declared.facts)
+
     def part(use: Use) -> SourceParticipant:
-        return SourceParticipant(
-            found.name, use.offset, max(use.size, 1), role, source, found.identity, found.name, (use,)
-        )
+        return SourceParticipant(name, use.offset, max(use.size, 1), role, source, found.identity, found.name, (use,))
 
     return SourceDraft(
         rule=RULE.id,
@@ -398,7 +412,10 @@ def _draft(
         participants=(part(end), part(begin)),
         line_at=end.offset,
         message=_message(found, end, begin, advice, ctx),
-        evidence=(f"{facts.size} bytes each, {each} in whole lines",),
+        evidence=(
+            f"{facts.size} bytes each, {each} in whole lines",
+            *((f"{name} is the array of them in static storage",) if name != found.name else ()),
+        ),
         remedies=(
             _padded(
                 f"{'wrap' if bare else 'align'} {found.name} to {ctx.line_size} bytes{advice}",

@@ -1,6 +1,6 @@
 // Elements with a lock each of which all work is done by functions of their class, or of a member's class.
-// expect: thread-elements-meet medium Account
-// expect: thread-elements-meet medium Section
+// expect: thread-elements-meet medium accounts
+// expect: thread-elements-meet medium Bank::all
 // ARGS: -std=c++17 -O2
 #include <mutex>
 #include <thread>

@@ -1,7 +1,7 @@
 // Each thread has a context, which a function finds in thread-local storage, or in a table at its first call. What
 // threads do to contexts of their own shares no line within one, whichever member a function uses at whichever index;
 // the ends of two contexts do.
-// expect: thread-elements-meet medium context
+// expect: thread-elements-meet medium contexts
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // Several event loops, each of which works on the records that lie beside its events, elements of one array.
-// expect: thread-elements-meet medium conn
+// expect: thread-elements-meet medium conns
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // As bare_locks_apart.c, but what takes the locks is handed elements.
-// expect: thread-elements-meet medium pthread_mutex_t
+// expect: thread-elements-meet medium table
 #include <pthread.h>
 
 static pthread_mutex_t table[64];

@@ -1,5 +1,5 @@
 // Elements at the running thread's number that are used behind a pointer: returned by a function, or handed on.
-// expect: thread-elements-meet medium generator
+// expect: thread-elements-meet medium generators
 // expect: thread-elements-meet medium core
 // Near misses: padded elements, elements at a number that is no thread's, and set-up of a new object.
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // LINE: 128
 // Elements of whole lines of 64 bytes where lines count as 128: apart only with a guard between them.
-// expect: thread-elements-meet medium state
+// expect: thread-elements-meet medium states
 // expect: thread-elements-meet medium lane
 // expect: alignment-below-line medium bare.z2
 static __thread unsigned self;

@@ -43,7 +43,7 @@ void count(int times) {
 }
 
 // What each thread is started with is told by a function.
-// expect: thread-elements-meet medium core
+// expect: thread-elements-meet medium cores
 struct core {
   unsigned long handled;
   char name[56];
