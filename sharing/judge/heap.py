@@ -300,7 +300,21 @@ def _keeps_own(draft: Draft) -> bool:
 
 
 def _of_neighbours(draft: Draft) -> Draft:
-    return dataclasses.replace(draft, evidence=(*draft.evidence, ONE_BESIDE_ANOTHER))
+    """Low at most: an allocator puts objects of one size side by side where nothing else of that size is made between.
+
+    Of those that a program makes with parts of their own, or a class in front of another, it does not.
+    """
+    low = _at_most_low(dataclasses.replace(draft, evidence=(*draft.evidence, ONE_BESIDE_ANOTHER)))
+    if len(draft.actors) > 1 or draft.rule != THREAD_SLOTS.id:
+        return low
+    (actor,) = draft.actors
+    begin, end = actor.owner_span
+    message = (
+        f"{actor.owner} has {end - begin} bytes, and each of several threads is handed one, of which it changes "
+        f"{describe(actor)} ({who(actor.writers)}): where two of them stand side by side, threads take the line from "
+        "each other"
+    )
+    return dataclasses.replace(low, message=message)
 
 
 def _of_many(draft: Draft) -> Draft:
