@@ -13,10 +13,10 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Fifty programs of 330 to 1,180 lines in the style of servers and libraries, written by ten who did not know how
+Fifty-five programs of 330 to 1,180 lines in the style of servers and libraries, by eleven who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 35 a trace
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 40 a trace
 of every access by a tool of valgrind) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
@@ -90,6 +90,14 @@ million instructions 13 of 114, 21 of 113, 9 of 53, 11 of 55, 8 of 114 and 26 of
 findings were high, and true; of 21 at medium 20, of 71 at low 55. Nearly all was a note: the threads of all five nap
 for microseconds where they find nothing to do, and were taken to rest, which they no longer are. Threads of classes
 with a virtual function, and such as one function makes and another starts, are known in code since as well.
+""",
+    "eleventh": """At the first run 57 of 129 pairs were found with gcc -O2, 56 of 130 with clang -O2, 53 of 125 and 56
+of 125 at -O0, 21 of 129 without symbols, and 51 of 129 in the source; of the pairs that both sides used 1,000 times per
+million instructions 45 of 107, 50 of 113, 29 of 58, 29 of 61, 18 of 107 and 45 of 113. But for stripped files, 73 of 79
+findings at high were true, of 144 at medium 114, of 91 at low 57; without symbols 22 of 45. Of the 129 pairs 12 are
+neighbours that an allocator puts side by side, of different types, which code does not tell; 22 to 24 more were notes.
+What every finding left unsaid of its line is said since, records that are handed to threads one each are low, and what
+a thread uses alone is low at least: by what the older fifty showed of notes, but for the records.
 """,
 }
 UPPER = (Severity.HIGH, Severity.CRITICAL)
