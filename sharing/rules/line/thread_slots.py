@@ -134,9 +134,11 @@ def _on_line(line_size: int, stride: int) -> str:
 def _is_guarded(actor: Actor) -> bool:
     """Not by what those hold who add up all elements: it is the updates that take the line.
 
-    Nor by a lock that is chosen with the element: whoever chooses the next one has another lock.
+    Nor by a lock that is chosen with the element: whoever chooses the next one has another lock.  One in the element
+    itself stands for it: ``two-locks-one-line`` and ``thread-elements-meet`` tell of these.
     """
-    return bool(actor.guards and actor.write_guards) and not actor.striped
+    of_element = any(lock.startswith(actor.owner) for lock in actor.write_guards)
+    return bool(actor.guards and actor.write_guards) and (of_element or not actor.striped)
 
 
 def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
