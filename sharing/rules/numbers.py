@@ -57,9 +57,6 @@ LESS: Annotated[
 MUCH_LESS: Annotated[
     int, About("severity steps", Origin.CHOSEN, "programs that are written well do otherwise, or layout hardly helps")
 ] = 2
-STEPS_OF_FEW: Annotated[
-    int, About("severity steps", Origin.CHOSEN, "lost by a share of places at which a pair meets at few of them")
-] = 2
 TO_NOTE: Annotated[
     int, About("severity steps", Origin.CHOSEN, "from high to note: as likely harmless, or put together on purpose")
 ] = 3

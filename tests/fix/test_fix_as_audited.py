@@ -23,15 +23,19 @@ FILES = {
 #include <stdatomic.h>
 extern atomic_int stop_flag;
 extern atomic_ulong ticks;
-void *clock_thread(void *arg); void *journal_thread(void *arg); void *scan_worker(void *arg);
+void *clock_thread(void *arg); void journal(unsigned long at); void *scan_worker(void *arg);
 """,
     "clock.c": """
 #include "scan.h"
 atomic_int stop_flag;
 atomic_ulong ticks;
 void *clock_thread(void *arg) {
-  while (!atomic_load_explicit(&stop_flag, memory_order_relaxed))
+  unsigned long at = 0;
+  while (!atomic_load_explicit(&stop_flag, memory_order_relaxed)) {
     atomic_fetch_add_explicit(&ticks, 1, memory_order_relaxed);
+    journal(at);
+    if (++at == 4128) at = 0;
+  }
   return arg;
 }
 void *scan_worker(void *arg) {
@@ -43,26 +47,16 @@ void *scan_worker(void *arg) {
     "journal.c": """
 #include "scan.h"
 static char ring[4128];
-void *journal_thread(void *arg) {
-  unsigned long rounds = *(unsigned long *)arg, at = 0;
-  for (unsigned long r = 0; r < rounds; r++) {
-    ring[at] = (char)r;
-    if (++at == sizeof ring) at = 0;
-  }
-  return arg;
-}
+void journal(unsigned long at) { ring[at] = (char)at; }
 """,
     "main.c": """
 #include "scan.h"
 #include <pthread.h>
 int main(int n, char **v) {
-  pthread_t c, j, w[3];
-  unsigned long rounds = n;
+  pthread_t c, w[3];
   pthread_create(&c, 0, clock_thread, 0);
-  pthread_create(&j, 0, journal_thread, &rounds);
   for (int i = 0; i < 3; i++) pthread_create(&w[i], 0, scan_worker, v);
   for (int i = 0; i < 3; i++) pthread_join(w[i], 0);
-  pthread_join(j, 0);
   atomic_store(&stop_flag, 1);
   return pthread_join(c, 0);
 }

@@ -236,6 +236,8 @@ def test_what_moves_is_what_the_remedy_names(tmp_path: Path, capfd: pytest.Captu
             moved = remedy["moves"].rpartition(".")[2]
             assert moved
             assert moved in remedy["text"]
+            if remedy["kind"] == "pad-element":
+                continue  # the edit is that of the elements' type
             line = PORT[: remedy["edits"][0]["begin"]].count("\n")
             assert moved in PORT.splitlines()[line]
 

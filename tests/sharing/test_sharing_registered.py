@@ -72,4 +72,4 @@ def test_two_callbacks_of_two_threads_are_two_threads(compiled: Compile, tool: s
 @levels
 def test_two_callbacks_of_one_thread_are_one(compiled: Compile, tool: str, level: str) -> None:
     both = "s->give(s->given, s->bytes, 8) && s->take"
-    assert not audited(compiled, tool, level, both, "s != argument && s->give")
+    assert not audited(compiled, tool, level, both, "0 && s->give")

@@ -55,12 +55,13 @@ UNREAD = "sum[0] += apart[0];"
 
 
 def said(compiled: Compile, tool: str, number: str, limit: str) -> tuple[list[str], str]:
-    """The members that the finding about the limit names, those that are written apart; and what it says."""
+    """The members that the finding about the limit is about, those that are written apart; and what it says."""
     text = PROGRAM.replace("NUMBER", number).replace("LIMIT", limit)
     report = api.audit(str(compiled(tool, "c", text, "-g", "-O2")))
     for found in report.findings:
         if found.rule == "written-beside-read-mostly":
-            names = [str(p.full_name).rpartition(".")[2] for p in found.participants]
+            also = " ".join(one.text for one in found.also)  # who meets there as well, but not the limit
+            names = [str(p.full_name).rpartition(".")[2] for p in found.participants if p.full_name not in also]
             return [name for name in names if name != "limit"], found.message
     return [], ""
 

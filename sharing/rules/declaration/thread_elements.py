@@ -163,7 +163,7 @@ def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
     Of an array whose elements end at all of these offsets in turn, some do meet, and it is few threads that pay.
     """
     lost = steps_lost(share)
-    if share >= 1 or (not begins.linked and lost < numbers.STEPS_OF_FEW):
+    if share >= 1 or (not begins.linked and lost < numbers.MUCH_LESS):
         return draft
     count = len(begins.offsets)
     where = "the array can begin" if begins.linked else "one may end"
@@ -270,7 +270,7 @@ def _meeting(
         steady = sum(_is_steady(use, often) for use in pair)
         apart = sum((use.function, use.loop_depth) not in walked for use in pair)
         written = pair[0].writes + pair[1].writes
-        likely = share if begins.linked else steps_lost(share) < numbers.STEPS_OF_FEW
+        likely = share if begins.linked else steps_lost(share) < numbers.MUCH_LESS
         return (likely, steady, written, apart, sum(heats), share)
 
     return max(met, key=told, default=None)
