@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from bench.places import REPOSITORY
 from bench.truth.corpus import Compared, project_of
 from bench.truth.records import records
 from bench.truth.score import FIRST, MOST_USED, Score, Share, on_line
@@ -81,7 +82,7 @@ def page(compared: Sequence[Compared]) -> str:
         parts.append(f"| {m.program} | {m.package} {m.version} | `{m.path}` {m.build_id[:12]} | `{m.command}` |")
     left_out = [one.why_not for one in compared if one.why_not]
     if left_out:
-        parts += ["", "Not compared:", "", *(f"- {reason}" for reason in left_out)]
+        parts += ["", "Not compared:", "", *(f"- {reason}".replace(f"{REPOSITORY}/", "") for reason in left_out)]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
