@@ -137,7 +137,7 @@ def _is_guarded(actor: Actor) -> bool:
     Nor by a lock that is chosen with the element: whoever chooses the next one has another lock.  One in the element
     itself stands for it: ``two-locks-one-line`` and ``thread-elements-meet`` tell of these.
     """
-    of_element = any(lock.startswith(actor.owner) for lock in actor.write_guards)
+    of_element = any(lock.startswith((f"{actor.owner}[", f"{actor.owner}.")) for lock in actor.write_guards)
     return bool(actor.guards and actor.write_guards) and (of_element or not actor.striped)
 
 
