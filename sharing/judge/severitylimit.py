@@ -73,7 +73,7 @@ def _is_seen(actors: tuple[Actor, ...], most: Severity, why: str, ctx: Context) 
     other as well, or that it is one object.  For threads that use one alone it is no reason, so that it is low at
     least.  A lock is put beside what it guards on purpose.
     """
-    first, second = actors[0], actors[min(1, len(actors) - 1)]
+    first, second = named_pair(actors)
     if most is not Severity.CRITICAL or why or first.span == second.span or first.guards & second.guards:
         return False
     if first.is_lock or second.is_lock:
@@ -90,12 +90,17 @@ def _if_they_met(draft: Draft, ctx: Context) -> tuple[Severity, str]:
     return (draft.severity, why) if seen else (Severity.NOTE, why)
 
 
+def named_pair(actors: tuple[Actor, ...]) -> tuple[Actor, Actor]:
+    """The two whom a finding names; one actor alone meets itself on another thread."""
+    return actors[0], actors[min(1, len(actors) - 1)]
+
+
 def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     """The limit of the two whom the finding names, and why; one actor alone is met by itself on another thread.
 
     What others of the line do, to them or to each other, is not what the finding says.
     """
-    pair = actors[0], actors[min(1, len(actors) - 1)]
+    pair = named_pair(actors)
     most, why = limit_of_pair(*pair, ctx)
     if ctx.of_any is None or any(actor.section != ALLOCATED for actor in pair):
         return most, why

@@ -8,7 +8,7 @@ the loops: how sure it is that two threads meet there, then how many use the les
 
 from __future__ import annotations
 
-from sharing.judge.severitylimit import limit
+from sharing.judge.severitylimit import limit, named_pair
 from sharing.model.finding import Severity, Verdict
 from sharing.model.profile import Access, Actor
 from sharing.model.standing import Standing
@@ -17,7 +17,7 @@ from sharing.rules.line.base import Context, Draft
 
 def standing_of(draft: Draft, ctx: Context) -> Standing:
     """By the two that the finding names; what is safe by luck meets nowhere yet."""
-    first, second = draft.actors[0], draft.actors[min(1, len(draft.actors) - 1)]
+    first, second = named_pair(draft.actors)
     meeting = Severity.NOTE if draft.verdict is Verdict.FRAGILE else limit(draft.actors, ctx)[0]
     users = max(_users(first, second, ctx), _users(second, first, ctx))
     return Standing(meeting.rank, users, draft.score)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, leading
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
@@ -66,11 +66,7 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
 def _may_leave(events: Table) -> list[int]:
     """Functions that begin and end with the same effect on a lock: nearly all give back what they took."""
     rows = events[np.lexsort([events[name] for name in ("effect", "ip", "order", "row", "address", "function")])]
-    fresh = np.ones(len(rows), bool)
-    for name in ("function", "address", "row"):
-        fresh[1:] &= rows[name][1:] == rows[name][:-1]
-    fresh[1:] = ~fresh[1:]
-    first = np.flatnonzero(fresh)
+    first = np.flatnonzero(leading(rows[["function", "address", "row"]]))
     last = np.append(first[1:], len(rows))[: len(first)] - 1
     left: list[int] = distinct(rows["function"][first[rows["effect"][first] == rows["effect"][last]]]).tolist()
     return left

@@ -83,7 +83,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         met = _meeting(program, found, size, places.get(key, []), begins, ctx)
         if met is not None:
             seen.add(key)
-            arrays = sorted({identity for identity, _ in places.get(key, []) if identity in program.variables})
+            arrays = list(dict.fromkeys(identity for identity, _ in places.get(key, [])))
             allocator = None if begins.linked else allocators.get(key, "")
             draft = _draft(program, ctx, found, *met, allocator, arrays[0] if len(arrays) == 1 else "")
             if not _of_own_elements(program, found, met, ctx):
@@ -170,7 +170,7 @@ def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
     text = f"; they do so at {round(share * count)} of the {count} offsets in a line at which {where}"
     return dataclasses.replace(
         draft,
-        severity=draft.severity.lowered(lost if begins.linked else 1),
+        severity=draft.severity.lowered(lost if begins.linked else numbers.LESS),
         message=f"{draft.message}{text}",
         score=draft.score * share,
     )
