@@ -38,6 +38,7 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
     calls, callee = image.calls, functions_called(image)
     net = _Net(events, set(unknown["function"].tolist()), (lock, unlock))
     fresh, seen, left = {function for function in _may_leave(events) if net.of(function)}, set[int](), _MAX_CALLS
+    made = events[:0]
     for _ in range(numbers.LOCK_WRAPPERS):
         rows = np.flatnonzero(among(callee, np.array(sorted(fresh), np.int64)))
         left -= len(rows)
@@ -45,22 +46,35 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
             break
         seen |= fresh
         net.add(calls[rows], callee[rows])
-        fresh = {caller for caller in distinct(calls["function"][rows]).tolist() if net.of(caller)} - seen
+        made = np.concatenate([made, _as_events(calls[rows], callee[rows], net, sorted(fresh), events)])
+        around = distinct(calls["function"][rows])
+        done = np.concatenate([events[among(events["function"], around)], made[among(made["function"], around)]])
+        fresh = {caller for caller in _may_leave(done) if net.of(caller)} - seen
     net.forget()
-    made: list[tuple[int, ...]] = []
     nets = {function: net.of(function) for function in sorted(seen)}
     both = {(lock, effect) for by_lock in nets.values() for lock, effect in by_lock.items()}
     both |= _by_callers(calls["function"], callee, nets, events)
     paired = {which for which, _ in both if {(which, lock), (which, unlock)} <= both}
     wrappers = [function for function, by_lock in nets.items() if not paired.isdisjoint(by_lock)]
-    for row in np.flatnonzero(among(callee, np.array(wrappers, np.int64)) & (calls["function"] >= 0)).tolist():
-        call = calls[row]
-        for (address, kind), effect in nets[int(callee[row])].items():
-            if (address, kind) not in paired:
-                continue
-            places = int(call["loop_depth"]), 0, int(call["rarity"]), int(call["order"]), 0
-            made.append((int(call["ip"]), address, int(call["function"]), kind, effect, *places))
-    return np.array(made, events.dtype) if made else events[:0]
+    rows = np.flatnonzero(among(callee, np.array(wrappers, np.int64)) & (calls["function"] >= 0))
+    found = _as_events(calls[rows], callee[rows], net, wrappers, events)
+    return found[[(address, kind) in paired for address, kind in found[["address", "row"]].tolist()]]
+
+
+def _as_events(calls: Table, callee: Table, net: _Net, functions: list[int], form: Table) -> Table:
+    """What calls of these functions (sorted) do to locks, call by call, as rows of this ``form``."""
+    does = [(function, *lock, effect) for function in functions for lock, effect in net.of(function).items()]
+    whose, address, row, effect = np.array(does, np.uint64).reshape(-1, 4).T
+    first, behind = (np.searchsorted(whose, callee.astype(np.uint64), side) for side in ("left", "right"))
+    times = np.where(callee >= 0, behind - first, 0)
+    call = np.repeat(np.arange(len(calls)), times)
+    which = np.arange(len(call)) - np.repeat(np.cumsum(times) - times - first, times)
+    found = np.zeros(len(call), form.dtype)
+    for name in ("ip", "function", "loop_depth", "rarity", "order"):
+        found[name] = calls[name][call]
+    for name, column in (("address", address), ("row", row), ("effect", effect)):
+        found[name] = column[which]
+    return found
 
 
 def _may_leave(events: Table) -> list[int]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,6 +26,7 @@ from sharing.knowledge.locks import WAITS
 from sharing.model.arrays import among
 from sharing.model.image import ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.vocabulary import LockKind
+from sharing.model.ways import Points
 from sharing.static.callees import calls_of
 from sharing.static.executions import in_loop
 from sharing.static.spinbarriers import CHANGES, OFFSETS, accessed, spins
@@ -183,28 +185,46 @@ def _in_function(image: Image, calls: _Calls, every: _Words, seldom: _Seldom) ->
         if (asked := _asked(image, calls, every, seldom)) is not None:
             yield _Code(locks, every, asked)
         return
-    at = points(image, locks)
-    after, before = at.behind(at), points(image, calls.gives).behind(at)
+    at, ends = points(image, locks), points(image, calls.gives)
+    after, before = at.behind(at), ends.behind(at)
+    around_waits, around_wakes = (_Around.of(image, rows, at, ends) for rows in (waits, wakes))
+    around_words: _Around | None = None  # of few locks
     for number in range(len(locks)):
-        # What is behind this lock, and neither behind the next one nor behind where it was given back.
-        later = locks[after[:, number]], calls.gives[before[:, number]]
-
-        def inside(rows: Table, *, number: int = number, later: tuple[Table, Table] = later) -> Bools:
-            places = points(image, rows)
-            first, further, ends = (points(image, of) for of in (locks[number : number + 1], *later))
-            # An end that is seldom come to is no way to what is done as a rule.
-            given = surely_behind(places.behind(ends), later[1]["rarity"], rows["rarity"]) > 0
-            chosen: Bools = places.behind(first)[:, 0] & ~places.behind(further).any(axis=1) & ~given
-            return chosen
-
-        chosen = inside(waits)
+        later, given = after[:, number], before[:, number]  # neither behind the next one nor where it was given back
+        rarity = calls.gives["rarity"][given]
+        chosen, woken = (one.inside(number, later, given, rarity) for one in (around_waits, around_wakes))
         if calls.spin:  # not what is looked at in front of the next one
             chosen &= waits["loop_depth"] > locks["loop_depth"][number]
-        own = msgspec.structs.replace(calls, waits=waits[chosen], wakes=wakes[inside(wakes)])
+        if not chosen.any() or not woken.any():
+            continue
+        around_words = around_words or _Around.of(image, every.rows, at, ends)
         counted = every.rows["ip"] == locks["ip"][number] if calls.spin else np.zeros(len(every.rows), bool)
-        words = every.keep(inside(every.rows) | counted)
-        if len(own.waits) and len(own.wakes) and (asked := _asked(image, own, words, seldom)) is not None:
+        words = every.keep(around_words.inside(number, later, given, rarity) | counted)
+        own = msgspec.structs.replace(calls, waits=waits[chosen], wakes=wakes[woken])
+        if (asked := _asked(image, own, words, seldom)) is not None:
             yield _Code(locks[number : number + 1], words, asked)
+
+
+class _Around(NamedTuple):
+    """Rows of a function by which of its locks (columns), and where these are given back, they are behind."""
+
+    locks: Bools
+    ends: Bools
+    rarity: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, image: Image, rows: Table, locks: Points, ends: Points) -> _Around:
+        places = points(image, rows)
+        return cls(places.behind(locks), places.behind(ends), rows["rarity"])
+
+    def inside(self, number: int, later: Bools, given: Bools, rarity: npt.NDArray[np.uint8]) -> Bools:
+        """Which are behind this lock, and behind none of the ``later`` ones, nor surely where it was ``given`` back.
+
+        An end that is seldom come to (``rarity``) is no way to what is done as a rule.
+        """
+        behind: Bools = self.locks[:, number] & ~self.locks[:, later].any(axis=1)
+        behind &= surely_behind(self.ends[:, given], rarity, self.rarity) == 0
+        return behind
 
 
 def _asked(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -> int | None:
