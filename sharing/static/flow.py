@@ -66,30 +66,34 @@ class _Effect(msgspec.Struct, frozen=True):
 
 # The index of a called function, its argument, and of the lock behind it the row in ``Knowledge.locks`` and the offset.
 _Wrapper = tuple[int, int, int, int]
+_Behind = tuple[int, int, int]  # the same without the row
 ByEntry = dict[tuple[int, int], list[tuple[int, int]]]  # see objects_by_entry
 
 _passed: Kept[tuple[Table, Table]] = Kept()
 
 
 class _Within:
-    """Functions that release again, each time they run, a lock that they take behind an argument."""
+    """Functions that release again, each time they run, a lock that they take behind an argument.
+
+    By several names, some of them inlined: it may be taken as one type of a lock, and released as the one within it.
+    """
 
     def __init__(self) -> None:
-        self._calls: dict[_Wrapper, list[tuple[tuple[int, int], int, float]]] = defaultdict(list)
-        self._take: set[_Wrapper] = set()  # those that hold it between two of their calls
+        self._calls: dict[_Behind, list[tuple[tuple[int, int], int, float]]] = defaultdict(list)
+        self._take: set[_Behind] = set()  # those that hold it between two of their calls
 
-    def add(self, lock: _Wrapper, does: tuple[int, ...], rarity: int, place: tuple[int, int]) -> None:
+    def add(self, lock: _Behind, does: tuple[int, ...], rarity: int, place: tuple[int, int]) -> None:
         """``does``: what a call in the function, which is so rare, does to the lock; ``place``: block and address."""
         for effect in does:
             self._calls[lock].append((place, effect, 2.0 ** (-rarity / shared.RARITY_STEPS)))
         if LOCK in does and UNLOCK not in does:
             self._take.add(lock)
 
-    def is_deeper(self, lock: _Wrapper) -> bool:
+    def is_deeper(self, lock: _Behind) -> bool:
         """Whether the function holds the lock only while it calls one that takes and releases it."""
         return lock in self._calls and lock not in self._take
 
-    def of(self, lock: _Wrapper, effect: int) -> tuple[int, ...]:
+    def of(self, lock: _Behind, effect: int) -> tuple[int, ...]:
         """What a call of the function does to the lock."""
         calls = self._calls.get(lock, ()) if effect == LOCK else ()
         first = min((place for place, what, _ in calls if what == LOCK), default=None)
@@ -156,8 +160,8 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
         for (callee, arg_number, row, offset), effect, rows in given.of(fresh):
             called_at = np.minimum(np.searchsorted(call_ips, args["ip"][rows]), len(call_ips) - 1)
             rarity, place = (image.calls[name][called_at].tolist() for name in ("rarity", "order"))
-            does = within.of((callee, arg_number, row, offset), effect)
-            deeper = int(len(does) > 1 and within.is_deeper((callee, arg_number, row, offset)))
+            does = within.of((callee, arg_number, offset), effect)
+            deeper = int(len(does) > 1 and within.is_deeper((callee, arg_number, offset)))
             for (ip, _, value, function, arg, kind, source, depth), rare, block in zip(
                 args[rows].tolist(), rarity, place, strict=True
             ):
@@ -176,7 +180,7 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
                         continue
                     key = (wrapper, source, row, value)
                     if callee not in waits:
-                        within.add(key, does, rare, (block, ip))
+                        within.add((wrapper, source, value), does, rare, (block, ip))
                     old = effects.get(key) or found.get(key)
                     # A function that both takes and releases counts as taking.
                     mine = wrapper, source, knowledge.locks[row].kind in COMPANIONS

@@ -1,18 +1,20 @@
 """Functions that take or release one static lock and leave it so: calls of them are what locks and unlocks.
 
 Owns which functions these are.  They are handed nothing that says which lock it is (``queue_lock()``): ``flow`` knows
-those that are.  Where no function takes a lock so, or none releases it so, nor any of their callers by itself, its
-other half is what nobody sees.
+those that are.  Where none of a function's callers does the other half, itself or by such calls, that half is what
+nobody sees, and its calls say nothing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct, leading
+from sharing.model.arrays import among, distinct, leading, positions
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
@@ -35,35 +37,64 @@ class _Op(NamedTuple):
 
 def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unlock: int) -> Table:
     """Calls of such functions, as ``events`` are (LOCK_DTYPE); ``unknown`` are those of locks that nobody knows."""
-    calls, callee = image.calls, functions_called(image)
+    calls, callee, events = image.calls, functions_called(image), _both_ways(events, lock, unlock)
     net = _Net(events, set(unknown["function"].tolist()), (lock, unlock))
-    fresh, seen, left = {function for function in _may_leave(events) if net.of(function)}, set[int](), _MAX_CALLS
+    fresh, seen, left = net.found_in(_may_leave(events)), set[int](), _MAX_CALLS
     made = events[:0]
     for _ in range(numbers.LOCK_WRAPPERS):
-        rows = np.flatnonzero(among(callee, np.array(sorted(fresh), np.int64)))
+        rows = np.flatnonzero(among(callee, np.array(sorted(fresh), np.int64)) & (calls["function"] != callee))
         left -= len(rows)
         if not len(rows) or left < 0:
             break
         seen |= fresh
         net.add(calls[rows], callee[rows])
-        made = np.concatenate([made, _as_events(calls[rows], callee[rows], net, sorted(fresh), events)])
+        made = np.concatenate([made, _as_events(calls[rows], callee[rows], net.known, events)[0]])
         around = distinct(calls["function"][rows])
         done = np.concatenate([events[among(events["function"], around)], made[among(made["function"], around)]])
-        fresh = {caller for caller in _may_leave(done) if net.of(caller)} - seen
-    net.forget()
-    nets = {function: net.of(function) for function in sorted(seen)}
-    both = {(lock, effect) for by_lock in nets.values() for lock, effect in by_lock.items()}
-    both |= _by_callers(calls["function"], callee, nets, events)
-    paired = {which for which, _ in both if {(which, lock), (which, unlock)} <= both}
-    wrappers = [function for function, by_lock in nets.items() if not paired.isdisjoint(by_lock)]
-    rows = np.flatnonzero(among(callee, np.array(wrappers, np.int64)) & (calls["function"] >= 0))
-    found = _as_events(calls[rows], callee[rows], net, wrappers, events)
-    return found[[(address, kind) in paired for address, kind in found[["address", "row"]].tolist()]]
+        fresh = net.found_in({*_may_leave(done), *seen.intersection(around.tolist())}) - seen
+    nets = {function: net.known[function] for function in sorted(seen)}
+    rows = np.flatnonzero(among(callee, np.array(sorted(seen), np.int64)) & (calls["function"] >= 0))
+    found, call = _as_events(calls[rows], callee[rows], nets, events)
+    return found[_answered(found, callee[rows][call], events)]
 
 
-def _as_events(calls: Table, callee: Table, net: _Net, functions: list[int], form: Table) -> Table:
-    """What calls of these functions (sorted) do to locks, call by call, as rows of this ``form``."""
-    does = [(function, *lock, effect) for function in functions for lock, effect in net.of(function).items()]
+def _answered(made: Table, callee: Table, events: Table) -> npt.NDArray[np.bool_]:
+    """Which of these calls leave a lock to callers of whom one does the other half itself, or is answered so.
+
+    Where none does, the other half is done in a way that is not seen: through a pointer in a record.
+    """
+    does: dict[tuple[int, Lock], set[int]] = defaultdict(set)
+    for table in (made, events):
+        for function, address, row, effect in table[["function", "address", "row", "effect"]].tolist():
+            does[function, (address, row)].add(effect)
+    left = [
+        ((of, (address, row)), (caller, (address, row)))
+        for of, (caller, address, row) in zip(
+            callee.tolist(), made[["function", "address", "row"]].tolist(), strict=True
+        )
+    ]
+    answered = {of for of, caller in left if len(does[caller]) > 1}
+    for _ in range(numbers.LOCK_WRAPPERS):
+        answered |= {of for of, caller in left if caller in answered}
+    return np.array([of in answered for of, _ in left], bool)
+
+
+def _both_ways(events: Table, lock: int, unlock: int) -> Table:
+    """Those of locks that are taken somewhere and released somewhere: no other has two halves.
+
+    Each as one type: a lock may be taken as what begins with it, and released as itself.
+    """
+    taken, released = (events[events["effect"] == effect] for effect in (lock, unlock))
+    found: Table = events[among(events["address"], taken["address"]) & among(events["address"], released["address"])]
+    addresses, first = np.unique(found["address"], return_index=True)
+    found["row"] = found["row"][first][positions(addresses, found["address"])]
+    return found
+
+
+def _as_events(calls: Table, callee: Table, nets: dict[int, dict[Lock, int]], form: Table) -> tuple[Table, Table]:
+    """(what calls of functions do to locks by what these do in all, as rows of this ``form``, the call of each)"""
+    called = distinct(callee).tolist()
+    does = [(function, *lock, effect) for function in called for lock, effect in nets.get(function, {}).items()]
     whose, address, row, effect = np.array(does, np.uint64).reshape(-1, 4).T
     first, behind = (np.searchsorted(whose, callee.astype(np.uint64), side) for side in ("left", "right"))
     times = np.where(callee >= 0, behind - first, 0)
@@ -74,7 +105,7 @@ def _as_events(calls: Table, callee: Table, net: _Net, functions: list[int], for
         found[name] = calls[name][call]
     for name, column in (("address", address), ("row", row), ("effect", effect)):
         found[name] = column[which]
-    return found
+    return found, call
 
 
 def _may_leave(events: Table) -> list[int]:
@@ -86,20 +117,6 @@ def _may_leave(events: Table) -> list[int]:
     return left
 
 
-def _by_callers(caller: Table, callee: Table, nets: dict[int, dict[Lock, int]], events: Table) -> set[tuple[Lock, int]]:
-    """What callers of such functions do to these locks themselves."""
-    rows = np.flatnonzero(among(callee, np.array([row for row, by_lock in nets.items() if by_lock], np.int64)))
-    treated = {
-        (at, lock) for at, of in zip(caller[rows].tolist(), callee[rows].tolist(), strict=True) for lock in nets[of]
-    }
-    columns = (events[name].tolist() for name in ("function", "address", "row", "effect"))
-    return {
-        ((address, kind), effect)
-        for function, address, kind, effect in zip(*columns, strict=True)
-        if (function, (address, kind)) in treated
-    }
-
-
 class _Net:
     """What functions do to locks in all: what is so when they return and was not when they were called."""
 
@@ -108,7 +125,7 @@ class _Net:
         self._without = without
         self._ops: dict[int, dict[Lock, list[_Op]]] = defaultdict(lambda: defaultdict(list))
         self._calls: dict[int, list[_Op]] = defaultdict(list)
-        self._known: dict[int, dict[Lock, int]] = {}
+        self.known: dict[int, dict[Lock, int]] = {}  # of functions that were asked for
         columns = (events[name].tolist() for name in ("function", "address", "row", "order", "ip", "effect"))
         tried = (each_time(events["rarity"]) & in_loop(events["loop_depth"])).tolist()
         for function, address, row, *op, sure, again in zip(*columns, _as_a_rule(events), tried, strict=True):
@@ -118,23 +135,21 @@ class _Net:
         """Calls that may take or release a lock."""
         columns = (calls[name].tolist() for name in ("function", "order", "ip"))
         for function, order, ip, callee, is_sure in zip(*columns, callees.tolist(), _as_a_rule(calls), strict=True):
-            self._known.pop(function, None)
             self._calls[function].append(_Op(order, ip, 0, callee, is_sure))
 
-    def forget(self) -> None:
-        """What was said before all calls were known."""
-        self._known.clear()
+    def found_in(self, functions: Iterable[int]) -> set[int]:
+        """Those of the functions that do anything in all, by their calls that were added."""
+        fresh = {function: self._of(function) for function in functions}
+        self.known |= fresh
+        return {function for function, by_lock in fresh.items() if by_lock}
 
-    def of(self, function: int, depth: int = 0) -> dict[Lock, int]:
+    def _of(self, function: int) -> dict[Lock, int]:
         """By lock ``lock`` or ``unlock``; none of a function that treats locks which nobody knows."""
-        if function in self._known:
-            return self._known[function]
-        self._known[function] = {}  # one that calls itself does nothing
-        if function in self._without or depth > numbers.LOCK_WRAPPERS:
+        if function in self._without:
             return {}
         ops = {lock: list(some) for lock, some in self._ops.get(function, {}).items()}
         for call in self._calls.get(function, ()):
-            for lock, effect in self.of(call.callee, depth + 1).items():
+            for lock, effect in self.known[call.callee].items():
                 ops.setdefault(lock, []).append(call._replace(effect=effect))
         found: dict[Lock, int] = {}
         for lock, some in ops.items():
@@ -146,7 +161,6 @@ class _Net:
             sure = any((op.is_sure or (takes and op.is_tried)) and op.effect == first for op in some)
             if sure and (takes or first == self._unlock):
                 found[lock] = first
-        self._known[function] = found
         return found
 
 

@@ -93,10 +93,16 @@ def _told(one: _Start, entry: int, argument: int, what: int, by: int = 0) -> Giv
 
 def _starts(image: Image, knowledge: Knowledge, demangle: Demangle) -> Iterator[_Start]:
     called = functions_called(image)
-    rows = distinct(called)
-    names = {row: image.names[name] for row in rows[rows >= 0].tolist() if (name := image.functions["name"][row]) >= 0}
-    names = {row: name for row, name in names.items() if name.startswith("_Z") and _is_start(knowledge, name)}
-    texts = zip(names, demangle(list(names.values())), strict=True)
+    names = {
+        row: image.names[name]
+        for row in distinct(called[called >= 0]).tolist()
+        if (name := image.functions["name"][row]) >= 0
+    }
+    # Of a template's arguments the first is behind an ``I`` (Itanium C++ ABI, 5.1.5.2): most names need no look.
+    names = {row: name for row, name in names.items() if name.startswith("_Z") and "I" in name}
+    rows, listed = [*names], [*names.values()]
+    begin = {*knowledge.thread_starters(listed), *(at for at, name in enumerate(listed) if knowledge.takes_entry(name))}
+    texts = zip([rows[at] for at in sorted(begin)], demangle([listed[at] for at in sorted(begin)]), strict=True)
     templates = {row: template for row, text in texts if (template := parsed(text)) is not None}
     calls = among(called, np.array(sorted(templates), np.int64)) & (image.calls["function"] >= 0)
     for at in np.flatnonzero(calls).tolist():
@@ -104,11 +110,6 @@ def _starts(image: Image, knowledge: Knowledge, demangle: Demangle) -> Iterator[
         if name >= 0 and image.names[name].startswith(_LIBRARY):
             continue  # the library hands on what it is given
         yield _Start(int(image.calls["ip"][at]), row, templates[row])
-
-
-def _is_start(knowledge: Knowledge, name: str) -> bool:
-    # Of a template's arguments the first is behind an ``I`` (Itanium C++ ABI, 5.1.5.2): most names need no look.
-    return "I" in name and (knowledge.takes_entry(name) or knowledge.starts_thread(name))
 
 
 def parsed(text: str) -> _Template | None:

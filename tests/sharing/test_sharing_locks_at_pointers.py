@@ -205,3 +205,74 @@ def test_one_whose_caller_is_not_seen_to_release_it_leaves_nothing(compiled: Com
         "long asked", "pthread_mutex_t *volatile gone = &lock; long asked"
     )
     assert not held(next(iter(read_images(str(compiled(compiler, "c", gone, "-O2"))))))
+
+
+ANSWERED = """
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+#define APART __attribute__((noinline))
+pthread_mutex_t *volatile gone = &lock;
+long asked, freely, ran;
+static APART void take(void) { pthread_mutex_lock(&lock); ran++; }
+static APART void begin(void) { pthread_mutex_lock(&lock); freely++; }
+static void *worker(void *p) {
+  for (;;) { take(); asked++; pthread_mutex_unlock(&lock); }
+  return p;
+}
+static void *other(void *p) {
+  for (;;) { begin(); freely++; pthread_mutex_unlock(RELEASED); }
+  return p;
+}
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, 0, worker, 0), pthread_create(&two, 0, other, 0);
+  pthread_join(one, 0), pthread_join(two, 0);
+  return 0;
+}
+"""
+
+
+@TOOLS
+@pytest.mark.parametrize(("released", "under"), [("&lock", {"asked", "ran", "freely"}), ("gone", {"asked", "ran"})])
+def test_each_function_that_leaves_a_lock_needs_a_caller_of_its_own_who_releases_it(
+    compiled: Compile, compiler: str, released: str, under: set[str]
+) -> None:
+    path = compiled(compiler, "c", ANSWERED.replace("RELEASED", released), "-O2")
+    assert held(next(iter(read_images(str(path))))) == under
+
+
+WRAPPED_TYPE = """
+#include <pthread.h>
+#define APART __attribute__((noinline))
+typedef struct { pthread_mutex_t m; void *psi; } mysql_mutex_t;
+APART void psi_mutex_lock(mysql_mutex_t *that) { pthread_mutex_lock(&that->m); }
+static mysql_mutex_t lock;
+long asked, ran, freely; /* expected: asked under the lock where work() leaves it taken */
+static APART void work(void *at) {
+  mysql_mutex_t *of = at;
+  psi_mutex_lock(of);
+  RELEASE;
+}
+static void *worker(void *p) {
+  for (;;) { work(&lock); asked++; AFTER; ran++; freely++; }
+  return p;
+}
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, 0, worker, 0), pthread_create(&two, 0, worker, 0);
+  pthread_join(one, 0), pthread_join(two, 0);
+  return 0;
+}
+"""
+
+
+@TOOLS
+@pytest.mark.parametrize(
+    ("inside", "behind", "under"),
+    [("pthread_mutex_unlock(&of->m)", "", False), ("", "pthread_mutex_unlock(&lock.m)", True)],
+)
+def test_a_lock_taken_as_one_type_is_given_back_as_the_one_within_it(
+    compiled: Compile, compiler: str, inside: str, behind: str, under: bool
+) -> None:
+    code = WRAPPED_TYPE.replace("RELEASE", inside).replace("AFTER", behind)
+    assert ("asked" in held(next(iter(read_images(str(compiled(compiler, "c", code, "-O2"))))))) is under
