@@ -292,19 +292,19 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
 
 void FunctionFlow::arguments(const Op &O, uint64_t Callee, uint32_t Index) {
   bool AnyAddress = false, AnyFunction = false;
+  bool Starts = std::ranges::binary_search(P.HandleWriters, Callee);
   size_t Count = 0;
   for (; Count < C.Arguments.size(); ++Count) {
     const Value &V = Now.Regs[C.Arguments[Count]];
     // Left over from the call before: neither this nor a later register is an
-    // argument here.
-    if (V.IsStale)
+    // argument here.  What starts a thread is handed an entry in any case.
+    if (V.IsStale && !Starts)
       break;
     eachOf(V, [&](const Value &One) {
       AnyAddress |= takesAddress(One);
       AnyFunction |= One.isNumber() && One.IsAddress && functionAt(One);
     });
   }
-  bool Starts = std::ranges::binary_search(P.HandleWriters, Callee);
   bool Naps = std::ranges::binary_search(P.Sleepers, Callee);
   for (size_t I = 0; I < Count; ++I) {
     Value V = firstArray(Now.Regs[C.Arguments[I]]);

@@ -449,14 +449,21 @@ void FunctionFlow::clobberForCall(const Op &O) {
   forgetVectors();
   uint32_t Origin = uint32_t(&O - Code.data()) + 1;
   Value Given = IsSpecial ? givenBy(To, Origin) : Value();
-  uint32_t Results = IsSpecial ? changedBy(To) : C.Results;
+  CalleeRegisters There = registersOf(To);
+  uint32_t Results = C.Result | (C.Results & There.Written);
   for (uint32_t Left = C.CallerSaved; Left; Left &= Left - 1) {
     unsigned R = std::countr_zero(Left);
     if (R >= C.Registers)
       break;
     if (Results & bit(int8_t(R)))
       Now.Regs[R] = Value();
-    Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
+    // What the callee does not look at may be there for the next call, but a
+    // loop keeps addresses of data in registers for itself.
+    const Value &V = Now.Regs[R];
+    bool IsData = V.Kind != ValueKind::Unknown && V.Kind != ValueKind::Param &&
+                  !(V.isNumber() && (!V.IsAddress || functionAt(V)));
+    if ((C.Result | There.Used) & bit(int8_t(R)) || IsData)
+      Now.Regs[R].IsStale = !(C.Result & bit(int8_t(R)));
   }
   if (IsSpecial)
     noteResult(To, Given, Origin);

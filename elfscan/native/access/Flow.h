@@ -8,6 +8,7 @@
 #ifndef LINEMATE_ACCESS_FLOW_H
 #define LINEMATE_ACCESS_FLOW_H
 
+#include "CalleeRegisters.h"
 #include "Choices.h"
 #include "Decoder.h"
 #include "Graph.h"
@@ -74,17 +75,19 @@ struct KnownResults {
   std::vector<std::pair<uint64_t, Value>> Same;
   /// Functions that return what an allocator made for them; sorted.
   std::vector<uint64_t> New;
-  /// Functions that call none and change no further register of results:
-  /// callers of the same unit may keep something in that; sorted.
-  std::vector<uint64_t> Sparing;
+  /// Functions that leave registers alone which the convention lets them
+  /// change; sorted.
+  std::vector<CalleeRegisters> Sparing;
   /// Functions with what each makes of its arguments, sorted.
   std::vector<std::pair<uint64_t, FromArgument>> Given;
 
   bool isNew(uint64_t Function) const {
     return std::ranges::binary_search(New, Function);
   }
-  bool isSparing(uint64_t Function) const {
-    return std::ranges::binary_search(Sparing, Function);
+  const CalleeRegisters *sparing(uint64_t Function) const {
+    auto It = std::ranges::lower_bound(Sparing, Function, {},
+                                       &CalleeRegisters::Function);
+    return It != Sparing.end() && It->Function == Function ? &*It : nullptr;
   }
   bool isOwn(uint64_t Function) const {
     return std::ranges::binary_search(Own, Function);
@@ -148,7 +151,7 @@ public:
     Special.add(Of.Own);
     Special.add(Of.Same | std::views::keys);
     Special.add(Of.New);
-    Special.add(Of.Sparing);
+    Special.add(Of.Sparing | std::views::transform(&CalleeRegisters::Function));
     Special.add(Of.Given | std::views::keys);
   }
 
@@ -276,7 +279,7 @@ private:
   void forget(int64_t Offset, int64_t Size);
   bool callsDescriptor(const Op &O) const;
   void clobberForCall(const Op &O);
-  uint32_t changedBy(const Value &To) const;
+  CalleeRegisters registersOf(const Value &To) const;
   void returned();
   void returnsFrom(const Op &O, uint32_t Index);
   void returnsMade(const Value &Result);

@@ -24,7 +24,10 @@ constexpr unsigned MaxAsked = 8;
 
 bool FunctionFlow::sets(const Op &O, int8_t Reg) const {
   return O.Dst == Reg || O.Second == Reg || O.Written == Reg ||
-         (O.Clobbers & bit(Reg)) || (O.isCall() && C.CallerSaved & bit(Reg));
+         (O.Clobbers & bit(Reg)) ||
+         (O.isCall() && C.CallerSaved & bit(Reg) &&
+          (C.Result & bit(Reg) || O.Next != Flow::Call ||
+           registersOf(Value::address(O.Imm, 0)).Written & bit(Reg)));
 }
 
 /// What op number \p Index names with \p M.

@@ -153,9 +153,13 @@ Value FunctionFlow::madeOf(const FromArgument &From, uint32_t Origin) {
   return V;
 }
 
-/// The registers of results that a call of \p To changes.
-uint32_t FunctionFlow::changedBy(const Value &To) const {
-  return Known && Known->isSparing(uint64_t(To.Base)) ? C.Result : C.Results;
+/// The registers that a call of \p To changes, and those that it looks at.
+CalleeRegisters FunctionFlow::registersOf(const Value &To) const {
+  bool MayKeep = Known && To.isNumber() && To.isExact() &&
+                 Special.mayHave(uint64_t(To.Base));
+  const CalleeRegisters *Of =
+      MayKeep ? Known->sparing(uint64_t(To.Base)) : nullptr;
+  return Of ? *Of : CalleeRegisters{0, C.CallerSaved, C.CallerSaved};
 }
 
 /// What a call of \p To always returns; unknown: not the same.

@@ -6,7 +6,6 @@
 
 #include "Scan.h"
 #include "Architectures.h"
-#include "Effect.h"
 #include "Flow.h"
 
 #include <algorithm>
@@ -100,14 +99,6 @@ public:
     return Ops.empty() ? std::nullopt : Engine.returnsGiven();
   }
   bool returnsNew() const { return !Ops.empty() && Engine.returnsNew(); }
-  bool isSparing(const Function &F) const {
-    const Convention &C = D.convention();
-    return std::ranges::none_of(Ops, [&](const Op &O) {
-      bool Leaves = targetOf(O) && targetOf(O) - F.Begin >= F.End - F.Begin;
-      return Leaves || O.Next == Flow::IndirectJump ||
-             effectOf(O, C).Writes & C.Results & ~C.Result;
-    });
-  }
   void useResults(const KnownResults &Of) { Engine.useResults(Of); }
 
 private:
@@ -169,10 +160,11 @@ private:
 class ResultSearch {
 public:
   ResultSearch(const Plan &P, const Architecture &A, Decoder &D)
-      : P(P), A(A), W(P, A, D) {}
+      : P(P), A(A), D(D), W(P, A, D) {}
 
   KnownResults search() {
     Found.Own = P.OwnResults;
+    Found.Sparing = CalleeRegisterSearch(P, D).search();
     for (const Function &F : P.Functions)
       if (!(F.Flags & (StubFunction | GoFunction)))
         look(F);
@@ -186,6 +178,7 @@ public:
 private:
   const Plan &P;
   const Architecture &A;
+  Decoder &D;
   Worker W;
   KnownResults Found;
   Tables Unused;
@@ -285,8 +278,6 @@ private:
           continue;
         }
         auto Given = given(*Of.Which);
-        if (!Round && W.isSparing(*Of.Which))
-          Found.Sparing.push_back(Of.Which->Begin);
         if (Given)
           Found.Given.emplace_back(Of.Which->Begin, *Given);
         else if (Round)
@@ -294,8 +285,6 @@ private:
         else if (!Unused.Calls.empty())
           Others.push_back(callerOf(*Of.Which));
       }
-      if (!Round)
-        std::ranges::sort(Found.Sparing);
       if (Found.Given.size() == Before.Given.size())
         break;
       std::ranges::sort(Found.Given, {},
