@@ -214,15 +214,16 @@ def _on_declarations(
 
     macro = options.project.fix.align_macro or ""
     context = source_context(program, knowledge, executables.line_size, executables.pair_size, macro)
+    asked = functools.cache  # of a record of hundreds of members rules ask the same for each of thousands of uses
     context = dataclasses.replace(
         context,
-        heat=executables.heat,
-        contested=executables.contested,
-        alone=executables.alone,
-        changed_by_threads=executables.changed_by_threads,
-        changed_at_once=executables.changed_at_once,
-        often=executables.often,
-        idle=executables.idle,
+        heat=asked(executables.heat),
+        contested=asked(executables.contested),
+        alone=asked(executables.alone),
+        changed_by_threads=asked(executables.changed_by_threads),
+        changed_at_once=asked(executables.changed_at_once),
+        often=asked(executables.often),
+        idle=asked(executables.idle),
     )
     found = {finding.id: finding for finding in on_lines}
     for finding in run_source_rules(program, context, rules=options.rules, judged=list(on_lines)):

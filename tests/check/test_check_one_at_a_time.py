@@ -12,6 +12,7 @@ from linemate.pipeline import check_program
 from linemate.source import read_program
 from sharing.model.errors import LinemateError
 from sharing.model.finding import Severity
+from sharing.rules.declaration import thread_elements
 
 PROGRAM = """
 #include <pthread.h>
@@ -67,6 +68,27 @@ def test_elements_of_threads_whose_ends_meet(tmp_path: Path) -> None:
     change = "workers[me].done++; workers[me].failed++"
     assert "thread-elements-meet" not in found(tmp_path, RECORDS, change, ONE)
     assert "thread-elements-meet" in found(tmp_path, RECORDS, change, BOTH)
+
+
+def test_uses_that_say_the_same_are_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of functions that use the members of one record: what is asked does not grow with the pairs of them."""
+    asked = 0
+    share_of = thread_elements.share_of
+
+    def counted(*about: object) -> float:
+        nonlocal asked
+        asked += 1
+        return share_of(*about)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(thread_elements, "share_of", counted)
+    work = "".join(
+        f"__attribute__((noinline)) void f{n}(void) {{ for (int i = 0; i < 9; i++) {{ workers[me].done++; "
+        "workers[me].failed++; } }\n"
+        for n in range(60)
+    )
+    change = ";".join(f"f{n}()" for n in range(60))
+    assert "thread-elements-meet" in found(tmp_path, RECORDS + work, change, BOTH)
+    assert asked < 60
 
 
 def test_a_second_thread_that_only_reads_elements(tmp_path: Path) -> None:

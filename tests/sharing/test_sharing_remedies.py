@@ -38,7 +38,7 @@ def apart(
 ) -> Callable[..., list[Conflict]]:
     """What is left: pairs (that ``wrong`` says disturb each other) on one line after the edits."""
 
-    def left(layout: Layout) -> list[Conflict]:
+    def left(layout: Layout, _enough: int) -> list[Conflict]:
         lines = {a: {x // LINE for s, e in touched(layout.after(a)) for x in (s, e - 1)} for a in actors}
         return [
             Conflict((a, b), (a, b))
@@ -111,6 +111,32 @@ def test_whole_variables_of_a_kernel_that_are_hardly_written_cost_nothing(
 def test_of_three_that_disturb_each_other_two_move() -> None:
     three = [actor(name, name, 0, start=BSS + 8 * at) for at, name in enumerate("abc")]
     assert len(chosen(three)) == 2
+
+
+def test_what_costs_more_is_not_tried_once_nothing_is_left() -> None:
+    """Of objects that are allocated there may be any number; near miss: where that one alone helps it is tried."""
+    pair = [actor("a", "a", 0, section=ALLOCATED), actor("b", "b", 0, start=BSS + 8)]
+    for helps, asked in ("b", ["b"]), ("a", ["b", "a"]):
+        tried: list[str] = []
+
+        def left(layout: Layout, enough: int, helps: str = helps, tried: list[str] = tried) -> list[Conflict]:
+            tried.append(layout.variables[0][0])
+            return [] if tried[-1] == helps else apart(pair)(Layout([], pair, LINE), enough)
+
+        (edit,) = choose(Conflict(tuple(pair), tuple(pair)), left, Paths(None), LINE)
+        assert (edit.actor.name, tried) == (helps, asked)
+
+
+def test_what_leaves_as_much_as_another_edit_is_not_judged_to_its_end() -> None:
+    three = [actor(name, name, 0, start=BSS + 8 * at) for at, name in enumerate("abc")]
+    bounds: list[int] = []
+
+    def left(layout: Layout, enough: int) -> list[Conflict]:
+        bounds.append(enough)
+        return apart(three)(layout, enough)
+
+    choose(Conflict(tuple(three), tuple(three)), left, Paths(None), LINE)
+    assert min(bounds[1:3]) == 2  # the first edit leaves one pair
 
 
 def test_one_that_disturbs_all_moves_alone() -> None:

@@ -284,9 +284,9 @@ class TestUnnamedSlots:
         assert edit.kind is Kind.WHOLE
 
 
-def shared_slots(slots: Actor) -> Callable[[Layout], list[Conflict]]:
+def shared_slots(slots: Actor) -> Callable[[Layout, int], list[Conflict]]:
     """Elements closer to each other than a line are a conflict."""
-    return lambda layout: [Conflict((slots,), (slots,))] if layout.after(slots).stride % 64 else []
+    return lambda layout, enough: [Conflict((slots,), (slots,))] if layout.after(slots).stride % 64 else []
 
 
 class TestMacro:

@@ -6,6 +6,7 @@ it again, and what is still wrong gets a further edit.  Where that does not end,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -50,7 +51,8 @@ class Cost(msgspec.Struct, frozen=True):
         return self.each * max(self.objects, 1) + self.once
 
 
-Left = Callable[[Layout], Sequence[Conflict]]
+# What is left of a finding, of several lines no more than it takes to come to a number of actors: then it is of no use.
+Left = Callable[[Layout, int], Sequence[Conflict]]
 
 
 def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tuple[Edit, ...]:
@@ -59,19 +61,19 @@ def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tupl
     todo: Sequence[Conflict] = (conflict,)
     seen = dict.fromkeys(conflict.actors)
     while todo and len(edits) < MAX_EDITS:
-        best: tuple[tuple[int, int, int], Edit, Sequence[Conflict]] | None = None
         options = list(_options(todo[0], paths, line_size))
         if not edits:  # later conflicts are of what the newcomers came to
             options = [edit for edit in options if edit.actor in conflict.newcomers] or options
-        for number, edit in enumerate(options):
-            if any(edit.place == known.place for known in edits):
-                continue
-            after = left(Layout([*edits, edit], seen, line_size))
-            rank = (sum(len(c.actors) for c in after), _dear(edit, line_size), number)
-            if best is None or rank < best[0]:
-                best = (rank, edit, after)
-            if rank[:2] == (0, 0):
-                break  # nothing is left, and it costs little: no other can be better
+        places = {known.place for known in edits}
+        new = [edit for edit in options if edit.place not in places]
+        best: tuple[int, Edit, Sequence[Conflict]] | None = None
+        for edit in sorted(new, key=lambda edit: _dear(edit, line_size)):
+            after = left(Layout([*edits, edit], seen, line_size), best[0] if best is not None else sys.maxsize)
+            actors = _actors_of(after)
+            if best is None or actors < best[0]:
+                best = (actors, edit, after)
+            if not actors:
+                break  # nothing is left, and what follows costs no less
         if best is None:
             return ()
         edits.append(best[1])
@@ -85,6 +87,10 @@ def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tupl
     return tuple(sorted(needed, key=lambda edit: edit.variable not in named))  # a reader knows these
 
 
+def _actors_of(conflicts: Sequence[Conflict]) -> int:
+    return sum(len(conflict.actors) for conflict in conflicts)
+
+
 def _without_needless(
     edits: Sequence[Edit], fixed: Sequence[Edit], left: Left, actors: dict[Actor, None], line_size: int
 ) -> tuple[Edit, ...]:
@@ -92,7 +98,7 @@ def _without_needless(
     kept = list(edits)
     for edit in edits:
         others = [e for e in kept if e is not edit]
-        if edit not in fixed and others and not left(Layout(others, actors, line_size)):
+        if edit not in fixed and others and not left(Layout(others, actors, line_size), 1):
             kept = others
     return tuple(kept)
 

@@ -66,21 +66,33 @@ class Rejudging:
         self._profiler = profiler
         self._least = min(draft.severity, Severity.LOW, key=lambda s: s.rank)
         self._here = {_key(a): a for a in (*draft.actors, *draft.line.actors)}
+        self._judged: dict[tuple[object, ...], list[Conflict]] = {}
         # Rules that share one finding a line speak for all that is on it, others for what they name.
         self._about = self._here.keys() if own is not None and own.exclusive else {_key(a) for a in draft.actors}
 
-    def left(self, layout: Layout) -> list[Conflict]:
-        """Conflicts of what was on the line, in the actors before the edits."""
+    def left(self, layout: Layout, enough: int) -> list[Conflict]:
+        """Conflicts of what was on the line, in the actors before the edits; no more once they have ``enough``."""
         before = {layout.after(actor): actor for actor in self._all(layout)}
         ours = [after for after, actor in before.items() if _key(actor) in self._here]
         found: list[Conflict] = []
         for line in self._lines(list(before), ours):
-            said = self._said(line, before)
-            if not said:  # a rule names one pair of a line: of what came beside it, it may hide what is left
-                here = tuple(a for a in line.actors if _key(before[a]) in self._here)
-                said = self._said(msgspec.structs.replace(line, actors=here), before) if here != line.actors else said
-            found += said
+            found += self._of_line(line, before)
+            if sum(len(conflict.actors) for conflict in found) >= enough:
+                break
         return found
+
+    def _of_line(self, line: LineProfile, before: Mapping[Actor, Actor]) -> list[Conflict]:
+        """What is left on one line; most lines of a layout that is tried are those of others."""
+        here = ((id(before[a]), a.span, a.owner_span, a.hot, a.read_hot, a.stride, a.alignment) for a in line.actors)
+        place = (line.address, *here)
+        known = self._judged.get(place)
+        if known is None:
+            known = self._said(line, before)
+            if not known:  # a rule names one pair of a line: of what came beside it, it may hide what is left
+                ours = tuple(a for a in line.actors if _key(before[a]) in self._here)
+                known = self._said(msgspec.structs.replace(line, actors=ours), before) if ours != line.actors else known
+            self._judged[place] = known
+        return known
 
     def _said(self, line: LineProfile, before: Mapping[Actor, Actor]) -> list[Conflict]:
         found: list[Conflict] = []

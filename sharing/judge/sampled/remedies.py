@@ -201,7 +201,7 @@ def _edits(draft: SampledDraft, line: SampledLine, style: Style, paths: Paths) -
     parted = [line.actors[group[0]] for group in draft.together] or actors
     first = Conflict(tuple(parted), tuple(line.actors[i] for i in draft.separate), split)
 
-    def left(layout: Layout) -> list[Conflict]:
+    def left(layout: Layout, _enough: int) -> list[Conflict]:
         after = [layout.after(actor) for actor in actors]
         lines = [_lines(actor, style.line_size) for actor in after]
         if split:

@@ -35,15 +35,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import product
-from math import gcd
-from typing import NamedTuple
 
 from sharing.basics.positions import steps_lost
-from sharing.model.facts import RecordBits, RecordFacts
+from sharing.model.facts import RecordBits
 from sharing.model.finding import Remedy, Severity, Verdict
-from sharing.model.image import HEAP_ALIGNMENT
 from sharing.model.profile import Heat
 from sharing.rules import numbers
 from sharing.rules.declaration.base import (
@@ -57,10 +55,10 @@ from sharing.rules.declaration.base import (
     users,
     wrapper,
 )
+from sharing.rules.declaration.element_ends import Begins, Place, begins_of, by_share, place_of, share_of
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, array_places, own_elements
 from sharing.rules.declaration.started_objects import loop_made_objects, started_objects, starts_threads
-from sharing.source.alignment import alignment
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
 from sharing.source.uses import Use
@@ -79,7 +77,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         key, size = found.record.facts.key, found.record.facts.size
         if key in seen or size <= 0 or _one_at_a_time(program, found, ctx):
             continue
-        begins = _begins(program, found, off_lines, places.get(key, []), ctx.line_size)
+        begins = begins_of(program, found, off_lines, places.get(key, []), ctx.line_size)
         met = _meeting(program, found, size, places.get(key, []), begins, ctx)
         if met is not None:
             seen.add(key)
@@ -88,7 +86,7 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
             draft = _draft(program, ctx, found, *met, allocator, arrays[0] if len(arrays) == 1 else "")
             if not _of_own_elements(program, found, met, ctx):
                 draft = dataclasses.replace(draft, severity=draft.severity.lowered(numbers.LESS))
-            yield _by_share(draft, _share(size, *met, begins, ctx.line_size), begins)
+            yield by_share(draft, share_of(size, *met, begins, ctx.line_size), begins)
     for small, leads, severity in (
         (_side_by_side, "each thread changes the one that the pointer at its number leads to", Severity.MEDIUM),
         (started_objects, "each thread changes the one that it is started with", Severity.MEDIUM),
@@ -104,76 +102,6 @@ def _one_at_a_time(program: Program, found: Elements, ctx: SourceContext) -> boo
     """Is one thread alone known to use the elements, or one after the other?"""
     variable = program.variables.get(found.identity)
     return ctx.alone(found.identity, 0, variable.facts.type.size if variable else found.record.facts.size)
-
-
-class _Begins(NamedTuple):
-    """Where in a line an element may begin, and whether it is a linker that decides which of them it is."""
-
-    offsets: tuple[int, ...]
-    linked: bool = False
-
-
-def _begins(
-    program: Program, found: Elements, off_lines: set[str], places: list[tuple[str, int]], line_size: int
-) -> _Begins:
-    """Where elements begin; nowhere where each is known to have whole lines.
-
-    Wherever the array begins, elements begin at all multiples of what their size and a line have in common.  Where that
-    is a line, they begin at any multiple of what allocators promise, or of what the type asks for; those of a variable
-    where the compiler allows that it begins.
-    """
-    facts = found.record.facts
-    if facts.size % line_size:
-        return _Begins(tuple(range(0, line_size, gcd(facts.size, line_size))))
-    if found.identity not in program.variables and facts.key in off_lines:
-        return _Begins(tuple(range(0, line_size, max(HEAP_ALIGNMENT, facts.align))))
-    if facts.bits & RecordBits.SYSTEM:
-        return _Begins(())
-    offsets: set[int] = set()
-    for identity, at in places:
-        if found.identity in (identity, facts.key):
-            step = min(_alignment(program, identity), line_size)
-            offsets |= {(at + start) % line_size for start in range(0, line_size, step)}
-    # One that stands off a line by its place in a record is its layout's, whichever the linker's choice.
-    return _Begins(tuple(sorted(offsets)), linked=True) if offsets != {0} else _Begins(())
-
-
-def _alignment(program: Program, identity: str) -> int:
-    """Bytes of alignment that the compiler gives a variable."""
-    defined = program.variables[identity]
-    unit = program.units[defined.unit]
-
-    def record(index: int) -> RecordFacts | None:
-        known = program.record(defined.unit, index)
-        return known.facts if known is not None else None
-
-    return max(alignment(defined.facts, unit.options, unit.triple, record), 1)
-
-
-def _share(size: int, end: Use, begin: Use, begins: _Begins, line_size: int) -> float:
-    """The share of places at which the variable may begin where the two meet."""
-    last, first = end.offset + max(end.size, 1) - 1, begin.offset + size
-    meets = [at for at in begins.offsets if (at + last) // line_size == (at + first) // line_size]
-    return len(meets) / len(begins.offsets)
-
-
-def _by_share(draft: SourceDraft, share: float, begins: _Begins) -> SourceDraft:
-    """The draft by how likely the linker puts the variable where the two meet, as pairs of one unit are judged.
-
-    Of an array whose elements end at all of these offsets in turn, some do meet, and it is few threads that pay.
-    """
-    lost = steps_lost(share)
-    if share >= 1 or (not begins.linked and lost < numbers.MUCH_LESS):
-        return draft
-    count = len(begins.offsets)
-    where = "the array can begin" if begins.linked else "one may end"
-    text = f"; they do so at {round(share * count)} of the {count} offsets in a line at which {where}"
-    return dataclasses.replace(
-        draft,
-        severity=draft.severity.lowered(lost if begins.linked else numbers.LESS),
-        message=f"{draft.message}{text}",
-        score=draft.score * share,
-    )
 
 
 def _side_by_side(program: Program, ctx: SourceContext) -> Iterator[tuple[Elements, str, str]]:
@@ -229,7 +157,7 @@ def _in_records(program: Program, line_size: int) -> Iterator[str]:
 
 
 def _meeting(
-    program: Program, found: Elements, size: int, places: list[tuple[str, int]], begins: _Begins, ctx: SourceContext
+    program: Program, found: Elements, size: int, places: list[tuple[str, int]], begins: Begins, ctx: SourceContext
 ) -> tuple[Use, Use] | None:
     """A use of an element's end and one of its beginning that can be on a line, both busy, one of them writing.
 
@@ -250,30 +178,41 @@ def _meeting(
             or (_of_system(found) and use.locks and _runs_often(program, use.function, ctx))
         )
     ]
-    met = [
+    functions: dict[Place, set[str]] = defaultdict(set)
+    for use in busy:
+        functions[place_of(use)].add(use.function)
+    met = {
         (end, begin)
-        for end, begin in product(busy, busy)
+        for end, begin in product(functions, functions)
         if (end.writes or begin.writes)
-        and (found.locked or not set(end.under) & set(begin.under))
-        and _share(size, end, begin, begins, ctx.line_size)
-    ]
-    often = _often(program, {use.function for pair in met for use in pair}, ctx)
+        and (found.locked or not end.under & begin.under)
+        and share_of(size, end, begin, begins, ctx.line_size)
+    }
+    if not met:
+        return None
+    often = _often(program, set().union(*(functions[place] for pair in met for place in pair)), ctx)
     walked = {(use.function, use.loop_depth) for use in found.uses if use.walks}  # of taking a lock nothing else tells
+    told: dict[tuple[Place, bool, bool], Use] = {}  # of uses that say the same the first is named
+    for use in busy:
+        told.setdefault((place_of(use), _is_steady(use, often), (use.function, use.loop_depth) not in walked), use)
+    heat = {
+        place: max(ctx.heat(identity, at + place.offset) for identity, at in where)
+        for place in {place for pair in met for place in pair}
+    }
 
-    def told(pair: tuple[Use, Use]) -> tuple[float, ...]:
+    def said(pair: tuple[tuple[Place, bool, bool], tuple[Place, bool, bool]]) -> tuple[float, ...]:
         """Of several pairs the one that is named: where it decides the severity the likeliest, then what is hottest.
 
         What a loop does with one element after the other says less of how they are used than what uses one of them.
         """
-        share = _share(size, *pair, begins, ctx.line_size)
-        heats = [max(ctx.heat(identity, at + use.offset) for identity, at in where) for use in pair]
-        steady = sum(_is_steady(use, often) for use in pair)
-        apart = sum((use.function, use.loop_depth) not in walked for use in pair)
-        written = pair[0].writes + pair[1].writes
+        (end, *of_end), (begin, *of_begin) = pair
+        share = share_of(size, end, begin, begins, ctx.line_size)
         likely = share if begins.linked else steps_lost(share) < numbers.MUCH_LESS
-        return (likely, steady, written, apart, sum(heats), share)
+        (steady, apart), written = map(sum, zip(of_end, of_begin, strict=True)), end.writes + begin.writes
+        return (likely, steady, written, apart, heat[end] + heat[begin], share)
 
-    return max(met, key=told, default=None)
+    named = max((pair for pair in product(told, told) if (pair[0][0], pair[1][0]) in met), key=said)
+    return told[named[0]], told[named[1]]
 
 
 def _of_own_elements(program: Program, found: Elements, met: tuple[Use, Use], ctx: SourceContext) -> bool:
