@@ -17,9 +17,9 @@ from sharing.model.errors import LinemateError
 from sharing.model.image import Image, Table
 from sharing.model.linkage import is_cxx
 from sharing.model.locals import Locals, Static
-from sharing.model.types import RECORD_KINDS, TypeKind
+from sharing.model.types import TypeKind
 from sharing.sampled.reached import OF_LIBRARIES, Element, Reached, elements, reached
-from sharing.static.recordobjects import ChosenElement, Place, Places
+from sharing.static.recordplaces import ChosenElement, Place, Places
 
 _ATOMIC = ("std::atomic<", "std::__atomic_base<", "__atomic_base<")
 _SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/")  # what compilers and packages bring
@@ -72,7 +72,14 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         and (element := _chosen(one, locals_)) is not None
     }
     plain = _is_c(spoken) and not is_cxx(spoken)
-    return Places(found, handed=calls, plain=plain, language=spoken, chosen=chosen)
+    return Places(found, handed=calls, plain=plain, language=spoken, chosen=chosen, without_tag=_without_tag(locals_))
+
+
+def _without_tag(locals_: Locals) -> frozenset[str]:
+    """Records that only a typedef names."""
+    types = locals_.types
+    cores = ((row, types.strip(row)[0]) for row in range(len(types)))
+    return frozenset(types.record_name(row) for row, core in cores if core >= 0 and not types[core].name) - {""}
 
 
 def _steps(image: Image) -> dict[int, int]:
@@ -100,31 +107,31 @@ def _is_c(language: str) -> bool:
 
 def _place(one: Reached, locals_: Locals) -> Place | None:
     """None of a variable in the frame of its function, of what has no name, and of records of libraries."""
-    core, _, _ = locals_.types.strip(one.type)
-    if one.local or core < 0 or not locals_.types[core].name:
+    name = locals_.types.record_name(one.type)
+    if one.local or not name:
         return None
-    record = locals_.types[core]
+    record = locals_.types[locals_.types.strip(one.type)[0]]
     source = locals_.files[record.file] if 0 <= record.file < len(locals_.files) else ""
-    if source.startswith(_SYSTEM) or record.name.startswith(OF_LIBRARIES):
+    if source.startswith(_SYSTEM) or name.startswith(OF_LIBRARIES):
         return None
-    return Place(record.name, one.offset, one.exact)
+    return Place(name, one.offset, one.exact)
 
 
 def _chosen(one: Element, locals_: Locals) -> ChosenElement | None:
     """None where the array has no name of the program's own, or nothing says how large an element is."""
     types = locals_.types
-    holder = types[types.strip(one.holder)[0]]
+    holder = types.record_name(one.holder)
     leaf = types.leaf(one.holder, one.word)
-    if holder.kind in RECORD_KINDS and not holder.name.startswith(OF_LIBRARIES):
-        holding, path = holder.name, leaf.path if leaf is not None else ""
+    if holder and not holder.startswith(OF_LIBRARIES):
+        holding, path = holder, leaf.path if leaf is not None else ""
     else:  # a static pointer, or a container
         holding, path = "", one.variable.name if isinstance(one.variable, Static) else ""
     record, atomic, count = "", False, 0
     core, qualifiers, _ = types.strip(one.type)
     if core >= 0:
         atomic = TypeKind.ATOMIC in qualifiers or types[core].name.startswith(_ATOMIC)
-        if types[core].kind in RECORD_KINDS and not types[core].name.startswith(OF_LIBRARIES):
-            record = types[core].name
+        if not (name := types.record_name(one.type)).startswith(OF_LIBRARIES):
+            record = name
     elif leaf is not None:
         atomic = leaf.is_atomic or any(name.startswith(_ATOMIC) for name in leaf.via)
         count = leaf.count
@@ -141,5 +148,5 @@ def _chosen(one: Element, locals_: Locals) -> ChosenElement | None:
         offset=one.offset % one.size,
         atomic=atomic,
         walks=one.walks,
-        by=frozenset(types[types.strip(kind)[0]].name for kind in one.by) - {"", holding},
+        by=frozenset(map(types.record_name, one.by)) - {"", holding},
     )

@@ -48,7 +48,8 @@ from sharing.rules.meeting import limit_of_pair
 from sharing.static import callgraph, correlate, flow, numbers
 from sharing.static.heapimage import ReadRecords
 from sharing.static.profiles import Profiler
-from sharing.static.recordobjects import ReadPlaces, reached_records
+from sharing.static.recordobjects import reached_records
+from sharing.static.recordplaces import ReadPlaces
 from sharing.static.roots import LookElsewhere
 from sharing.static.tracedobjects import ReadMoves
 

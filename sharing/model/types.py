@@ -159,6 +159,11 @@ class TypeTable:
             row = record.target
         return -1, frozenset(qualifiers), tuple(names)
 
+    def record_name(self, row: int) -> str:
+        """The name of the record that this type is, its tag or the typedef that names one without; "" of others."""
+        core, _, names = self.strip(row)
+        return names[-1] if core >= 0 and self._records[core].kind in RECORD_KINDS and names else ""
+
     def alignment(self, row: int, depth: int = 0) -> int:
         """Bytes that objects of a type are aligned to, by the rule that scalars are aligned to their size."""
         core, _, _ = self.strip(row)

@@ -126,10 +126,7 @@ def _series(types: TypeTable, kind: int, inside: int) -> tuple[int, int] | None:
 
 def _is_record(locals_: Locals, kind: int) -> bool:
     """Whether it is one of the program's own, which has a name."""
-    core = locals_.types.strip(kind)[0]
-    if core < 0 or locals_.types[core].kind not in RECORD_KINDS:
-        return False
-    name = locals_.types[core].name
+    name = locals_.types.record_name(kind)
     return bool(name) and not name.startswith(OF_LIBRARIES)
 
 

@@ -22,7 +22,8 @@ from sharing.model.types import TypeTable
 from sharing.static.callgraph import CallGraph
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.ownrecords import changed_plainly
-from sharing.static.recordobjects import ChosenElement, Reached
+from sharing.static.recordobjects import Reached
+from sharing.static.recordplaces import ChosenElement
 
 _WRITES = (AccessKind.STORE, AccessKind.RMW)
 
@@ -68,7 +69,7 @@ def _written(
             continue
         if own & {one.holder, one.record} and not _by_thread(one, handed, int(calls.mask[function])):
             continue
-        name = one.name(plain=reached.places.plain)
+        name = one.name(reached.places)
         arrays[name][row] = one
         if kind in _WRITES and calls.mask[function]:
             changed.add(name)

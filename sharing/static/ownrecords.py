@@ -108,7 +108,7 @@ def _static_elements(image: Image) -> set[str]:
             for kind in inner if record.kind == TypeKind.ARRAY or record.kind in RECORD_KINDS else ():
                 part = types.strip(kind)[0]
                 if part >= 0 and (record.kind == TypeKind.ARRAY and types[part].kind in RECORD_KINDS):
-                    (told if row in known else found).add(types[part].name)
+                    (told if row in known else found).add(types.record_name(kind))
                 elif part >= 0 and at == core:
                     waiting.append(part)
     return found - told
@@ -172,13 +172,12 @@ def _laid_out(
 ) -> Image:
     laid = LaidOut(image, named)
     line = image.arch.line_size
-    word = "struct " if reached.places.plain else ""
     begin, size = {}, {name: named.types.size(row) for name, row in rows.items()}
     for name, row in rows.items():
         many = _NEIGHBOURS if size[name] >= line else 1
         kind = laid.types.array(row, many) if many > 1 else laid.types.row(row)
         alignment = max(HEAP_ALIGNMENT, named.types.alignment(row))
-        begin[name] = laid.add(word + name, many * size[name], alignment, VariableFlag.TYPED, kind, row)
+        begin[name] = laid.add(reached.places.shown(name), many * size[name], alignment, VariableFlag.TYPED, kind, row)
     places = reached.places.at
     sites = reached.sites
     told = [

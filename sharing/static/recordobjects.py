@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TypeVar
 
 import msgspec
@@ -39,6 +39,7 @@ from sharing.static.handovers import Handover
 from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 from sharing.static.phases import program_point
+from sharing.static.recordplaces import Place, Places, ReadPlaces
 from sharing.static.startedwith import arguments_of, starts_with_data, used_by_entries
 from sharing.static.startobjects import holder_of, offset_of
 
@@ -49,62 +50,8 @@ _WRITES = (AccessKind.STORE, AccessKind.RMW)
 _USES = (AccessKind.LOAD, *_WRITES)
 
 
-class Place(msgspec.Struct, frozen=True):
-    """What an instruction accesses: the byte ``offset`` of an object of the record ``name``.
-
-    ``exact``: else of an element of an array of such objects, of which nothing tells which.
-    """
-
-    name: str
-    offset: int
-    exact: bool
-
-
-class ChosenElement(msgspec.Struct, frozen=True):
-    """What an instruction accesses: the byte ``offset`` of an element of ``size`` bytes of an array; which one nothing
-    tells.
-
-    A pointer leads to the array, the member ``word`` of the record ``holder`` or a static variable where that is "".
-    Of ``count`` elements the array is that member itself.  ``record`` is the element's type, "" where it is none, or
-    such a member's.  ``walks``: a loop goes from element to element.  ``by``: records other than the holder, from
-    objects of which the number is loaded that chooses the element.
-    """
-
-    holder: str
-    word: str
-    record: str
-    size: int
-    count: int
-    offset: int
-    atomic: bool
-    walks: bool
-    by: frozenset[str] = frozenset()
-
-    def name(self, *, plain: bool) -> str:
-        """As reports have it; ``plain`` as of ``Places``."""
-        word = "struct " if plain else ""
-        if self.record:
-            return f"{word}{self.record}"
-        if self.count:
-            return f"{word}{self.holder}.{self.word}"
-        return f"*{self.holder}.{self.word}" if self.holder else f"*{self.word}"
-
-
-class Places(msgspec.Struct, frozen=True):
-    """By address of the instruction; ``plain``: the code is C, where records are called ``struct``."""
-
-    at: Mapping[int, Place]
-    plain: bool = False
-    language: str = ""  # of all units of the debug information, "" where they differ
-    handed: Mapping[tuple[int, int], Place] = {}  # by (call, argument): what that leads to
-    chosen: Mapping[int, ChosenElement] = {}  # as ``at``
-
-
 _Key = TypeVar("_Key")
 _Argument = tuple[int, int]  # row of a function, its number
-# Of sorted distinct addresses of instructions, and of rows of calls with the number of an argument.
-ReadPlaces = Callable[[Table, Table], Places]
-
 _Parts = Mapping[str, tuple[tuple[str, int], ...]]  # by record: the records that it is a part of, and where in each
 
 
@@ -184,10 +131,11 @@ def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> l
     for key, holder, at, of_elements in given:
         if not of_elements and (where := led.get(holder)) is not None:
             behind.setdefault(key, (where[0], where[1] + at))
-    word = "struct " if reached.places.plain else ""
     held_in = _held_in(told, behind)
     return [
-        msgspec.structs.replace(one, type=where[0], kind=word, member_of=held_in.get(one.pointer))
+        msgspec.structs.replace(
+            one, type=where[0], kind=reached.places.word(where[0]), member_of=held_in.get(one.pointer)
+        )
         if not one.type and (where := led.get(one.pointer)) is not None and not where[1]
         else msgspec.structs.replace(one, member_of=held_in.get(one.pointer))
         for one in records
@@ -229,7 +177,7 @@ def record_image(
     named = records(names) if names else NamedTypes(TypeTable(), ())
     rows = {name: row for name in names if (row := row_named(named.types, name)) >= 0}
     parts = _bases(named.types, rows)
-    placed = _Layout(image, named, {n: r for n, r in rows.items() if n not in parts}, plain=places.plain)
+    placed = _Layout(image, named, {n: r for n, r in rows.items() if n not in parts}, places)
     if not placed.begin:
         return None
     wholes = {name: parts.get(name, ((name, 0),)) for name in rows}
@@ -298,7 +246,8 @@ def _static_records(image: Image) -> set[str]:
     types, found, seen = image.types, set(), set()
     waiting = [int(row) for row in np.unique(image.variables["type"]).tolist() if row >= 0]
     while waiting:
-        core, _, _ = types.strip(waiting.pop())
+        row = waiting.pop()
+        core, _, _ = types.strip(row)
         if core < 0 or core in seen:
             continue
         seen.add(core)
@@ -306,7 +255,7 @@ def _static_records(image: Image) -> set[str]:
         if record.kind == TypeKind.ARRAY:
             waiting.append(record.target)
         elif record.kind in RECORD_KINDS:
-            found.add(record.name)
+            found.add(types.record_name(row))
             waiting += [member.type for member in record.members]
     return found
 
@@ -334,13 +283,13 @@ def _bases(types: TypeTable, rows: Mapping[str, int]) -> dict[str, tuple[tuple[s
 class _Layout:
     """One object of each record behind the sections of the image."""
 
-    def __init__(self, image: Image, named: NamedTypes, rows: Mapping[str, int], *, plain: bool) -> None:
+    def __init__(self, image: Image, named: NamedTypes, rows: Mapping[str, int], places: Places) -> None:
         self._laid = LaidOut(image, named)
         self._types, self._rows, self._line = named.types, rows, image.arch.line_size
         self.begin: dict[str, int] = {}
         self.size = {name: named.types.size(row) for name, row in rows.items()}
         self.shown = {
-            name: ("struct " if plain and named.types[row].kind == TypeKind.STRUCT else "") + name
+            name: (places.word(name) if named.types[row].kind == TypeKind.STRUCT else "") + name
             for name, row in rows.items()
         }
         asked = alignments(image) if rows else []
@@ -353,15 +302,19 @@ class _Layout:
     def image(self) -> Image:
         return self._laid.image()
 
-    def chosen(self, place: Place) -> tuple[int, int]:
+    def chosen(self, place: Place, accessed: int) -> tuple[int, int]:
         """(bytes in the record, bytes between elements) of a place: of elements smaller than a line the first one.
 
-        No bytes between them where it is one place, or the elements are larger.
+        No bytes between them where it is one place, or the elements are larger.  Compilers count elements from where
+        another array of the record begins: those are meant of which one is as long as what is accessed.
         """
         row = self._rows.get(place.name, -1)
         if place.exact or row < 0:
             return place.offset, 0
         leaf = self._types.leaf(row, place.offset)
+        if leaf is not None and leaf.stride and leaf.extent != accessed:
+            fitting = [one for one in self._types.flatten(row) if one.stride and one.extent == accessed]
+            leaf = fitting[0] if len(fitting) == 1 else leaf
         if leaf is not None and leaf.stride and leaf.count * leaf.stride > leaf.stride:
             first, stride = leaf.offset + (place.offset - leaf.offset) % leaf.stride, leaf.stride
         else:
@@ -381,9 +334,9 @@ def _sites(sites: Table, places: Places, layout: _Layout, wholes: _Parts) -> Tab
     rows: list[int] = []
     targets: list[int] = []
     strides: list[int] = []
-    for row, (ip, flags) in enumerate(sites[["ip", "flags"]].tolist()):
+    for row, (ip, flags, size) in enumerate(sites[["ip", "flags", "size"]].tolist()):
         place = places.at[ip]
-        offset, stride = layout.chosen(place) if flags & SiteFlag.ATOMIC else (place.offset, 0)
+        offset, stride = layout.chosen(place, size) if flags & SiteFlag.ATOMIC else (place.offset, 0)
         for address in layout.addresses(wholes, place.name, offset):
             rows.append(row)
             targets.append(address)
