@@ -17,6 +17,7 @@ from sharing.model.errors import LinemateError
 from sharing.model.image import Image, Table
 from sharing.model.linkage import is_cxx
 from sharing.model.locals import Locals, Static
+from sharing.model.operands import WordSet
 from sharing.model.types import TypeKind
 from sharing.sampled.reached import OF_LIBRARIES, Element, Reached, elements, reached
 from sharing.static.recordplaces import ChosenElement, Place, Places
@@ -72,7 +73,22 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         and (element := _chosen(one, locals_)) is not None
     }
     plain = _is_c(spoken) and not is_cxx(spoken)
-    return Places(found, handed=calls, plain=plain, language=spoken, chosen=chosen, without_tag=_without_tag(locals_))
+    returned = {(int(handed["ip"][asked]), int(handed["arg"][asked])): ip for asked, ip in _returned(given).items()}
+    return Places(
+        found,
+        handed=calls,
+        plain=plain,
+        language=spoken,
+        chosen=chosen,
+        without_tag=_without_tag(locals_),
+        returned=returned,
+    )
+
+
+def _returned(rows: Table) -> dict[int, int]:
+    """By row of the query the function that returned the value."""
+    found = rows[(rows["kept"] == WordSet.RETURNED) & (rows["parent"] < 0) & (rows["displacement"] == 0)]
+    return dict(zip(found["asked"].tolist(), found["ip"].tolist(), strict=True))
 
 
 def _without_tag(locals_: Locals) -> frozenset[str]:

@@ -119,7 +119,7 @@ def of_records(
     if found is None or joined is None:
         return None
     apart = kinds_apart(passes.calls)
-    told_by = AtOneTime(apart)
+    told_by = AtOneTime(apart, found.shared)
     bears = OF_TYPE if reading.typed else OF_PLACE
     any_two = dataclasses.replace(joined.context(*lines), of_any=bears, at_one_time=told_by.of_any)
     of_two_kinds = dataclasses.replace(any_two, concurrent=apart, at_one_time=told_by.of_two_kinds)

@@ -5,7 +5,7 @@ Owns what the uses of two members say of that.  Which objects are judged is ``sh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from sharing.judge import positions
 from sharing.model.profile import Actor, Heat
@@ -15,15 +15,16 @@ class AtOneTime:
     """What tells that an object is with two threads at one time: else it may go from thread to thread.
 
     ``concurrent`` is that of threads of different kinds alone.  What a thread does seldom, as to an object that it made
-    or reports on, tells nothing.
+    or reports on, tells nothing.  ``shared``: names of objects of which something else tells it.
     """
 
-    def __init__(self, concurrent: Callable[[int, int], bool]) -> None:
+    def __init__(self, concurrent: Callable[[int, int], bool], shared: Set[str] = frozenset()) -> None:
         self._concurrent = concurrent
+        self._shared = shared
 
     def of_two_kinds(self, first: Actor, second: Actor) -> bool:
         """One of the two is made for several threads, or nobody hands the object on."""
-        if positions.is_synchronised(first) or positions.is_synchronised(second):
+        if first.owner in self._shared or positions.is_synchronised(first) or positions.is_synchronised(second):
             return True
         if Heat.COLD in (first.write_heat, second.write_heat):
             return self._kept_from(first, second) or self._kept_from(second, first)
@@ -32,7 +33,7 @@ class AtOneTime:
 
     def of_any(self, first: Actor, second: Actor) -> bool:
         """The same where threads of one kind are looked at as well, each of which may have an object of its own."""
-        if positions.object_shared_by_intent((first, second)):
+        if first.owner in self._shared or positions.object_shared_by_intent((first, second)):
             return True
         lock, other = (first, second) if first.is_lock else (second, first)
         if not lock.is_lock:

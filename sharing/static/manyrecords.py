@@ -48,7 +48,7 @@ def many_records(
     kept = [
         (address, size)
         for name, (address, size), busy in zip(names, rows[["address", "size"]].tolist(), held.tolist(), strict=True)
-        if busy and (name in elements or (size in beside and alone[size] == 1))
+        if busy and name not in reached.static and (name in elements or (size in beside and alone[size] == 1))
     ]
     return _with_elements(laid, updating, kept) if kept else None
 

@@ -27,7 +27,7 @@ from sharing.model.image import (
     Table,
     VariableFlag,
 )
-from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
+from sharing.model.types import MAX_DEPTH, TypeKind, TypeTable
 from sharing.static import numbers
 from sharing.static.alignedobjects import alignments, begin_of
 from sharing.static.callees import function_at, functions_called
@@ -40,8 +40,10 @@ from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 from sharing.static.phases import program_point
 from sharing.static.recordplaces import Place, Places, ReadPlaces
+from sharing.static.sharedrecords import alone, started_alike, static_objects
 from sharing.static.startedwith import arguments_of, starts_with_data, used_by_entries
 from sharing.static.startobjects import holder_of, offset_of
+from sharing.static.staticarguments import Argument, static_arguments, through_arguments
 
 MAX_INSTRUCTIONS = 1 << 12  # of one image that are asked for, the busiest first: half a millisecond each
 MAX_RECORDS = 256
@@ -51,54 +53,68 @@ _USES = (AccessKind.LOAD, *_WRITES)
 
 
 _Key = TypeVar("_Key")
-_Argument = tuple[int, int]  # row of a function, its number
 _Parts = Mapping[str, tuple[tuple[str, int], ...]]  # by record: the records that it is a part of, and where in each
 
 
 class Reached(msgspec.Struct, frozen=True):
     """Accesses behind pointers (SITE_DTYPE without targets) of which ``places`` says what they reach.
 
-    ``static``: records of which objects have static storage.  What is done to such is known, and left out, but for what
-    functions do that are called through pointers alone (``indirect``, rows): nobody sees what these are handed.
+    ``static``: how many objects of a record have static storage.  What is done to such is known, and left out, where a
+    function is given one (``given``: arguments; ``seen``: the instructions), but not where a pointer of another object
+    leads to it.
     """
 
     sites: Table
     places: Places
-    static: frozenset[str]
-    indirect: frozenset[int]
+    static: Mapping[str, int]
+    given: frozenset[Argument]
+    seen: frozenset[int]
     locks: Table  # see handed_locks: those of which ``places`` says what is handed
     asked: Table  # all accesses behind pointers that were asked for
     uncut: tuple[Table, Mapping[int, Place]]  # accesses and what they reach, of records in static storage as well
+    shared: frozenset[str] = frozenset()  # records of which threads are started with one object
 
-    def tells(self, name: str, function: int) -> bool:
-        """Whether what a function does to objects of a record is looked at."""
-        return name not in self.static or function in self.indirect
+    def tells(self, name: str, ip: int) -> bool:
+        """Whether what an instruction does to objects of a record is looked at."""
+        return name not in self.static or ip not in self.seen
 
 
 def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: ReadPlaces) -> Reached:
     """What code that threads or main run reaches behind pointers."""
     sites = _followed(image, calls)
-    locks, places = np.zeros(0, ARG_DTYPE), Places({})
+    locks, places, shared = np.zeros(0, ARG_DTYPE), Places({}), frozenset[str]()
     if len(sites):  # none without debug information
         locks = handed_locks(image, calls, knowledge)[:MAX_INSTRUCTIONS]
         starts = starts_with_data(image, knowledge)
         asked = np.concatenate([locks, arguments_of(image, starts)])
         places = read(np.unique(sites["ip"]), asked[np.argsort(asked["ip"], kind="stable")])
+        shared = started_alike(image, calls, starts, places.handed, places.returned)
         places = _of_entries(image, places, starts, set(sites["ip"].tolist()))
-    roots = {root.function for root in calls.roots}
-    called = {*roots, *functions_called(image).tolist()}
-    indirect = frozenset(row for row in np.unique(sites["function"]).tolist() if row not in called)
+    given = static_arguments(image, knowledge) if len(sites) else frozenset()
     uncut = sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places.at
-    found = Reached(sites, places, frozenset(_static_records(image)), indirect, locks, sites, uncut)
-    function = dict(zip(sites["ip"].tolist(), sites["function"].tolist(), strict=True))
-    at = {ip: place for ip, place in places.at.items() if found.tells(place.name, function[ip])}
+    static = static_objects(image)
+    found = Reached(sites, places, static, given, _seen(image, calls, sites, given), locks, sites, uncut, shared)
+    at = {ip: place for ip, place in places.at.items() if found.tells(place.name, ip)}
     kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]
     told = [
-        (place := places.handed.get((ip, arg))) is not None and found.tells(place.name, row)
-        for ip, arg, row in locks[["ip", "arg", "function"]].tolist()
+        (place := places.handed.get((ip, arg))) is not None and found.tells(place.name, ip)
+        for ip, arg in locks[["ip", "arg"]].tolist()
     ]
     places = msgspec.structs.replace(places, at=at)
     return msgspec.structs.replace(found, sites=kept, places=places, locks=locks[np.array(told, bool)])
+
+
+def _seen(image: Image, calls: CallGraph, sites: Table, given: frozenset[Argument]) -> frozenset[int]:
+    """Instructions of which accesses to variables tell already what they do to objects in static storage.
+
+    What callers of a library hand it is as likely their own: only of functions that are called through pointers alone
+    nobody sees that they are handed the library's.
+    """
+    anybody = sum(1 << at for at, root in enumerate(calls.roots) if root.function < 0)
+    called = {*(root.function for root in calls.roots), *functions_called(image).tolist()}
+    rows = sites[["ip", "function"]].tolist()
+    of_callers = {ip for ip, row in rows if row in called and int(calls.mask[row]) & anybody}
+    return through_arguments(image, given) | of_callers
 
 
 def _of_entries(image: Image, places: Places, starts: Sequence[Handover], known: Set[int]) -> Places:
@@ -142,7 +158,7 @@ def with_types(told: Told, records: Sequence[HeapRecord], reached: Reached) -> l
     ]
 
 
-def _held_in(told: Told, behind: Mapping[_Argument, tuple[str, int]]) -> dict[int, tuple[str, int]]:
+def _held_in(told: Told, behind: Mapping[Argument, tuple[str, int]]) -> dict[int, tuple[str, int]]:
     """By holder the record, and the bytes in it, of the word of an argument that leads to an object."""
     words = [(holder, one.entry, one.argument, one.offset) for holder, one in told.words.items()]
     words += [(holder, row, 0, offset) for holder, row, offset in told.image.behind.led]
@@ -157,12 +173,14 @@ class RecordObjects(msgspec.Struct, frozen=True):
     """One object of each record behind the sections of ``image``, whose accesses are those to these alone.
 
     ``entries``: the record that a function is handed, by (its row, the argument); the name is that of the variable.
-    ``doubtful``: names of objects of which some code may mean another one.
+    ``doubtful``: names of objects of which some code may mean another one; ``shared``: of such as are seen to be with
+    several threads at one time.
     """
 
     image: Image
     entries: dict[tuple[int, int], str]
     doubtful: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
 
 
 def record_image(
@@ -191,7 +209,8 @@ def record_image(
         given=(),
     )
     entries = {key: placed.shown[name] for key, (name, at) in told.items() if not at and name in placed.shown}
-    return RecordObjects(result, entries)
+    shared = reached.shared | alone(image, reached.static, placed.size)
+    return RecordObjects(result, entries, shared=frozenset(placed.shown[name] for name in shared & placed.shown.keys()))
 
 
 def _followed(image: Image, calls: CallGraph) -> Table:
@@ -240,24 +259,6 @@ def _changed(sites: Table, places: Places, known: set[int]) -> list[str]:
     names = Counter(places.at[ip].name for ip in written)
     elsewhere = {places.at[ip].name for ip in sites["ip"].tolist() if ip not in known}
     return [name for name, _ in names.most_common() if name in elsewhere][:MAX_RECORDS]
-
-
-def _static_records(image: Image) -> set[str]:
-    types, found, seen = image.types, set(), set()
-    waiting = [int(row) for row in np.unique(image.variables["type"]).tolist() if row >= 0]
-    while waiting:
-        row = waiting.pop()
-        core, _, _ = types.strip(row)
-        if core < 0 or core in seen:
-            continue
-        seen.add(core)
-        record = types[core]
-        if record.kind == TypeKind.ARRAY:
-            waiting.append(record.target)
-        elif record.kind in RECORD_KINDS:
-            found.add(types.record_name(row))
-            waiting += [member.type for member in record.members]
-    return found
 
 
 def _bases(types: TypeTable, rows: Mapping[str, int]) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -393,7 +394,7 @@ def _arguments(
     told = {
         (function, arg): (names[kind], 0)
         for function, kind, arg in named.pointers.tolist()
-        if kind in names and reached.tells(names[kind], function)
+        if kind in names and (names[kind] not in reached.static or (function, arg) not in reached.given)
     }
     return behind_arguments(image, reached.places) | told
 
@@ -408,8 +409,8 @@ def behind_arguments(image: Image, places: Places) -> dict[tuple[int, int], tupl
 
 
 def passed_on(
-    image: Image, behind: Mapping[_Argument, tuple[str, int]], entries: Iterable[int]
-) -> dict[_Argument, tuple[str, int]]:
+    image: Image, behind: Mapping[Argument, tuple[str, int]], entries: Iterable[int]
+) -> dict[Argument, tuple[str, int]]:
     """The same with what these functions know of arguments that they only hand on, where all who get them say the
     same."""
     found = dict(behind)
@@ -424,7 +425,7 @@ def passed_on(
         asked |= fresh
         fresh = set(callees) - asked
     for _ in range(numbers.PARAM_ROUNDS):
-        told: dict[_Argument, set[tuple[str, int]]] = defaultdict(set)
+        told: dict[Argument, set[tuple[str, int]]] = defaultdict(set)
         for function, source, argument, value, callee in rows:
             if (function, source) not in found and (where := found.get((callee, argument))) is not None:
                 told[function, source].add((where[0], where[1] - value))

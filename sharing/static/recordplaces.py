@@ -63,6 +63,7 @@ class Places(msgspec.Struct, frozen=True):
     handed: Mapping[tuple[int, int], Place] = {}  # by (call, argument): what that leads to
     chosen: Mapping[int, ChosenElement] = {}  # as ``at``
     without_tag: frozenset[str] = frozenset()
+    returned: Mapping[tuple[int, int], int] = {}  # as ``handed``: the function that returned it, by address
 
     def word(self, record: str) -> str:
         """What stands in front of the name of a record."""
