@@ -374,12 +374,12 @@ def threads(
 
     ``entries`` are (function, is it a task): one that is run again and again, whose loops are nobody's life.
 
-    Where a thread's loop calls through a pointer, it calls those functions one after another that are kept at the place
-    of the pointer or, where nothing tells, that are handed over, if they are few; so does what the loop calls each time
-    around, where the place tells.  What it calls so outside of loops, as a method of the object that it was handed, it
-    runs once.  An entry of -1 is a thread of
-    somebody else, who calls all of ``entered`` alike: nothing tells what the callers of a library do more often.  Of
-    their instructions ``callers_share`` are the library's.
+    Where a thread's loop calls through a pointer, it calls those functions one after another that are kept at the
+    place of the pointer or, where nothing tells, that are handed over, if they are few; so does what the loop calls
+    each time around, where the place tells or in a loop of its own. What it calls so outside of loops, as a method
+    of the object that it was handed, it runs once. An entry of -1 is a thread of somebody else, who calls all of
+    ``entered`` alike: nothing tells what the callers of a library do more often. Of their instructions
+    ``callers_share`` are the library's.
     """
     dispatched, n = pointers.dispatched, len(pointers.dispatched)
     rates, share = np.zeros((2, len(entries), n))
@@ -413,8 +413,9 @@ def threads(
         runs += through / (1.0 - min(numbers.POINTER_SHARE * again, numbers.AGAIN_MOST)) * anywhere
         often = (runs * once[row])[made_by.function] * made_by.times
         taken = numbers.STEADY * spread(calls, _tasks(made_by, targets, often * made_by.looped, n))
-        # What helpers of the loop call so, where that is known: a pool's worker has a function that runs one task.
-        helped = (runs * near[row])[made_by.function] * made_by.times * (made_by.group >= 0)
+        # What helpers of the loop call so, where that is known, and what they go round loops of their own to call: a
+        # pool's worker has a function that runs one task, or all that there are.
+        helped = (runs * near[row])[made_by.function] * made_by.times * ((made_by.group >= 0) | made_by.looped)
         taken += spread(calls, _tasks(made_by, targets, helped, n))
         begun = _tasks(made_by, targets, often * ~made_by.looped, n)
         handed[row] = once_of(calls, np.flatnonzero(begun), begins) & ~once[row] & (taken == 0)

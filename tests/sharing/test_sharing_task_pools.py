@@ -128,6 +128,59 @@ int main() {
   for (;;) { lone.in++; lone.out++; }
 }
 """
+# Each round the workers fill queues of their own, and a helper runs what is in these until all are empty.
+ROUNDS = """
+#include <pthread.h>
+#include <stdbool.h>
+struct task { void (*run)(int first, int last); int first, last; };
+struct queue { pthread_mutex_t lock; int count; struct task tasks[64]; } __attribute__((aligned(64)));
+static struct queue queues[THREADS];
+static pthread_barrier_t meeting;
+static int limit = 3;
+static void count_in(int first, int last) { for (int i = first; i < last; i++) __atomic_fetch_add(&pair.in, 1, 0); }
+static void count_out(int first, int last) { for (int i = first; i < last; i++) __atomic_fetch_add(&pair.out, 1, 0); }
+static void fill(struct queue *queue, void (*run)(int, int)) {
+  pthread_mutex_lock(&queue->lock);
+  for (int i = 0; i < 64; i++) queue->tasks[queue->count++] = (struct task){run, i * 100, i * 100 + 100};
+  pthread_mutex_unlock(&queue->lock);
+}
+static bool take(struct queue *queue, struct task *task) {
+  bool found = false;
+  pthread_mutex_lock(&queue->lock);
+  if (queue->count) *task = queue->tasks[--queue->count], found = true;
+  pthread_mutex_unlock(&queue->lock);
+  return found;
+}
+__attribute__((noinline)) static void work(int me) {
+  struct task task;
+  for (int i = 0; i < THREADS;) {
+    if (!take(&queues[(me + i) % THREADS], &task)) {
+      i++;
+      continue;
+    }
+    RUN;
+  }
+}
+static void *serve(void *given) {
+  int me = (int)(long)given;
+  for (int round = 0; round < 100000; round++) {
+    fill(&queues[me], round & 1 ? count_out : count_in);
+    pthread_barrier_wait(&meeting);
+    work(me);
+    pthread_barrier_wait(&meeting);
+  }
+  return 0;
+}
+int main(void) {
+  pthread_t ids[THREADS];
+  pthread_barrier_init(&meeting, 0, THREADS);
+  for (long i = 0; i < THREADS; i++) pthread_create(&ids[i], 0, serve, (void *)i);
+  for (;;) {
+    lone.in++;
+    lone.out++;
+  }
+}
+"""
 POOLS = {"ring": ("c", RING), "queue": ("c++", QUEUE), "handlers": ("c++", HANDLERS)}
 TOOLS = {"c": ("gcc", "clang-19"), "c++": ("g++", "clang++-19")}
 pools = pytest.mark.parametrize(("language", "text"), POOLS.values(), ids=POOLS)
@@ -158,3 +211,19 @@ def test_what_main_alone_uses_meets_nothing(compiled: Compile, language: str, te
 def test_tasks_of_one_thread_do_not_meet(compiled: Compile, tool: int) -> None:
     text = RING.replace("for (int i = 0; i < THREADS; i++) pthread", "pthread").replace("ids[i]", "ids[0]")
     assert {"pair"} not in told(compiled, "c", text, tool, 1)
+
+
+RUNS = "task.run(task.first, task.last)"
+COMPLAINS = (
+    "if (task.last < task.first) __builtin_unreachable(); if (task.first > limit) task.run(0, 0), __builtin_trap()"
+)
+
+
+@tools
+def test_what_a_helper_of_the_loop_goes_round_to_run_are_tasks(compiled: Compile, tool: int) -> None:
+    assert {"pair"} in told(compiled, "c", ROUNDS.replace("RUN;", f"{RUNS};"), tool, 4)
+
+
+@tools
+def test_not_what_it_calls_where_it_ends_the_program(compiled: Compile, tool: int) -> None:
+    assert {"pair"} not in told(compiled, "c", ROUNDS.replace("RUN;", f"{COMPLAINS};"), tool, 4)
