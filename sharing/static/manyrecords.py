@@ -23,6 +23,7 @@ from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callees import names_of_callees
 from sharing.static.callgraph import CallGraph
 from sharing.static.recordobjects import Reached, RecordObjects
+from sharing.static.waitingrounds import loops_of
 
 
 def many_records(
@@ -87,13 +88,19 @@ def _updated_at_once(calls: CallGraph, laid: Image) -> npt.NDArray[np.bool_]:
     users = np.zeros(len(targets), masks.dtype)
     np.bitwise_or.at(users, place, masks)
     anybody = sum(1 << at for at, root in enumerate(calls.roots) if root.function < 0 and root.name != "main")
-    kinds = [one for one in np.unique(masks).tolist() if calls.concurrent(one & threads, one) and not one & anybody]
-    at_once = np.array(kinds, masks.dtype)
-    mine = among(masks, at_once) & (sites["flags"] & SiteFlag.ATOMIC == 0)
+    mine = (masks & masks.dtype.type(anybody) == 0) & (masks & masks.dtype.type(threads) != 0)
+    mine &= sites["flags"] & SiteFlag.ATOMIC == 0
     key = place * (len(laid.functions) + 1) + sites["function"]
     read = mine & among(sites["kind"], (AccessKind.LOAD, AccessKind.RMW))
     written = mine & among(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
     updating = mine & among(key, key[read]) & among(key, key[written])
+    kinds: dict[int, set[int]] = defaultdict(set)
+    for at, mask in zip(place[updating].tolist(), masks[updating].tolist(), strict=True):
+        kinds[at].add(mask)
+    at_once = [
+        at for at, by in kinds.items() if any(calls.concurrent(one & threads, other) for one in by for other in by)
+    ]
+    updating &= among(place, np.array(at_once, np.int64))
     changing = np.zeros(len(targets), masks.dtype)
     np.bitwise_or.at(changing, place[updating], masks[updating])
     alone = users & ~changing & masks.dtype.type(threads) == 0
@@ -104,19 +111,17 @@ def _updated_at_once(calls: CallGraph, laid: Image) -> npt.NDArray[np.bool_]:
 def _side_by_side(image: Image, calls: CallGraph, sizes: Set[int], line: int) -> set[int]:
     """Those sizes that one call alone allocates, in a loop that no thread runs, with nothing large between."""
     threads = _threads(calls)
-    loops: dict[tuple[int, int], list[int]] = defaultdict(list)
-    asked: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for ip, function, depth in allocating_calls(image)[["ip", "function", "loop_depth"]].tolist():
-        size, alignment, _ = allocation(image, ip)
-        asked[size].append((ip, alignment))
-        if depth and not int(calls.mask[function]) & threads:
-            loops[function, depth].append(size)
-    return {
-        size
-        for made in loops.values()
-        for size in made
-        if size in sizes and all(0 < one < line for one in made) and len(asked[size]) == 1 and asked[size][0][1] < line
-    }
+    made = allocating_calls(image)
+    asked = {ip: allocation(image, ip)[:2] for ip in made["ip"].tolist()}
+    often = Counter(size for size, _ in asked.values())
+    looped = made[made["loop_depth"] > 0]
+    looped = looped[[not int(calls.mask[row]) & threads for row in looped["function"].tolist()]]
+    loops: dict[tuple[object, int], list[int]] = defaultdict(list)
+    columns = (looped["ip"].tolist(), looped["loop_depth"].tolist(), loops_of(image, looped))
+    for ip, depth, loop in zip(*columns, strict=True):
+        loops[loop, depth].append(ip)
+    alone = [asked[ip] for run in loops.values() if all(0 < asked[ip][0] < line for ip in run) for ip in run]
+    return {size for size, alignment in alone if size in sizes and often[size] == 1 and alignment < line}
 
 
 def _with_elements(laid: Image, updating: npt.NDArray[np.bool_], kept: Iterable[tuple[int, int]]) -> Image:

@@ -55,9 +55,9 @@ int main(void) {
   float most = 0;
   SETUP;
   pthread_t threads[4], watcher;
-  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, NULL);
+  for (int i = 0; i < NUMBER; i++) pthread_create(&threads[i], NULL, run, NULL);
   pthread_create(&watcher, NULL, watch, &most);
-  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < NUMBER; i++) pthread_join(threads[i], NULL);
   return most > 0;
 }
 """
@@ -65,6 +65,7 @@ SINGLE = "for (int i = 0; i < 4096; i++) drops[i] = malloc(sizeof *drops[i])"
 WRAPPED = "for (int i = 0; i < 4096; i++) drops[i] = xcalloc(1, sizeof *drops[i])"
 APART = f"{SINGLE}, large[i] = malloc(200)"
 ALIGNED = "for (int i = 0; i < 4096; i++) drops[i] = aligned_alloc(64, sizeof *drops[i])"
+ELSEWHERE = f"{SINGLE}; for (int i = 0; i < 64; i++) large[i] = malloc(200)"
 TWICE = f"{SINGLE}; drops[0] = malloc(sizeof *drops[0])"
 ARRAY = "drops[0] = calloc(4096, sizeof *drops[0])"
 ONE, ELEMENT = "move(drops[at], r >> 8)", "move(drops[0] + at, r >> 8)"
@@ -87,6 +88,7 @@ def found(folder: Path, compiler: str = "gcc", setup: str = SINGLE, **parts: str
         "HOW": KEPT,
         "WORK": ONE,
         "LOOK": "*most += i & 1",
+        "NUMBER": "4",
     }
     text = TEXT.replace("SETUP", setup)
     for word, part in (words | {"CHANGE": CHANGES} | parts).items():
@@ -101,7 +103,7 @@ def found(folder: Path, compiler: str = "gcc", setup: str = SINGLE, **parts: str
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
-@pytest.mark.parametrize("setup", [SINGLE, WRAPPED], ids=["allocator", "wrapper"])
+@pytest.mark.parametrize("setup", [SINGLE, WRAPPED, ELSEWHERE], ids=["allocator", "wrapper", "large in another loop"])
 def test_records_that_a_loop_makes_side_by_side_are_threads(tmp_path: Path, compiler: str, setup: str) -> None:
     (one,) = found(tmp_path, compiler, setup)
     assert one.severity is Severity.LOW
@@ -145,3 +147,9 @@ def test_what_is_only_set_anew_is_no_work_on_them(tmp_path: Path) -> None:
 
 def test_a_record_that_ends_in_what_has_no_size_is_as_large_as_each_is_made(tmp_path: Path) -> None:
     assert not found(tmp_path, MORE="char text[];")
+
+
+def test_threads_of_two_kinds_change_others_as_well(tmp_path: Path) -> None:
+    (one,) = found(tmp_path, NUMBER="1", LOOK="move(drops[i & 4095], i >> 8)")
+    assert one.severity is Severity.LOW
+    assert not found(tmp_path, NUMBER="1"), "one thread alone changes them"
