@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from sharing.model.image import Image
-from sharing.model.types import RECORD_KINDS, TypeKind, TypeTable
+from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callgraph import CallGraph
 from sharing.static.handovers import Handover
@@ -76,10 +76,10 @@ def alone(image: Image, static: Mapping[str, int], sizes: Mapping[str, int]) -> 
     return {name for name in found if sizes[name] not in made}
 
 
-def _within(types: TypeTable, row: int, known: dict[int, dict[str, int]]) -> Mapping[str, int]:
+def _within(types: TypeTable, row: int, known: dict[int, dict[str, int]], depth: int = 0) -> Mapping[str, int]:
     """The records in an object of a type, itself among them."""
     core = types.strip(row)[0]
-    if core < 0:
+    if core < 0 or depth > MAX_DEPTH:
         return {}
     if core in known:
         return known[core]
@@ -87,11 +87,11 @@ def _within(types: TypeTable, row: int, known: dict[int, dict[str, int]]) -> Map
     known[core] = found  # of a record that is within itself
     record = types[core]
     if record.kind == TypeKind.ARRAY:
-        for name, number in _within(types, record.target, known).items():
+        for name, number in _within(types, record.target, known, depth + 1).items():
             found[name] = min(number * (record.count if record.count > 0 else MOST), MOST)
     elif record.kind in RECORD_KINDS:
         found[types.record_name(row)] = 1
         for member in record.members:
-            for name, number in _within(types, member.type, known).items():
+            for name, number in _within(types, member.type, known, depth + 1).items():
                 found[name] = min(found[name] + number, MOST)
     return found
