@@ -393,12 +393,14 @@ def _passes_on(
     ``chosen``: which accesses are looked at; ``handed``: which of the objects entries are handed.
     """
     passes = profiled.passes
-    sites, locks, spins = sites_and_locks(image, passes.calls, passes.knowledge, handed)
-    events = np.concatenate([locks.events, spins.taken])
     laid_out = image.variables["address"][len(passes.image.variables) :]
     if not len(laid_out):
         return None
     # What lies before was judged: of its accesses, which are by far most, nothing is asked here.
+    sites, locks, spins = sites_and_locks(
+        image, passes.calls, passes.knowledge, handed, least=int(laid_out.min()), known=passes.spins
+    )
+    events = np.concatenate([locks.events, spins.taken])
     sites_there = spins.without_own(sites[sites["target"] >= laid_out.min()])
     events_there = events[events["address"] >= laid_out.min()]
     every = correlate.collect_accesses(image, passes.calls, sites_there, events_there)

@@ -38,7 +38,7 @@ from sharing.static.recover import recover
 from sharing.static.roots import LookElsewhere
 from sharing.static.runtimecode import without_runtime
 from sharing.static.slotcalls import with_slot_calls
-from sharing.static.spinlocks import SpinLocks, spin_locks
+from sharing.static.spinlocks import NO_LOCKS, SpinLocks, spin_locks
 from sharing.static.startcalls import with_start_calls
 from sharing.static.startloops import with_rare_starts
 from sharing.static.startobjects import with_start_objects
@@ -53,7 +53,7 @@ class Passes:
 
     ``image`` is without thread-local variables and with the objects that only code names; ``sites`` are all accesses
     seen in it, ``accesses`` those that count, weighed and attributed.
-    ``locks`` are the calls that lock and unlock, and where code holds what it takes by itself.
+    ``locks`` are the calls that lock and unlock, and where code holds what it takes by itself; ``spins`` the latter.
     """
 
     image: Image
@@ -63,6 +63,7 @@ class Passes:
     accesses: Accesses
     knowledge: Knowledge
     demangle: Demangle
+    spins: SpinLocks = NO_LOCKS
     limits: Thresholds | None = None  # what is hot, where that does not follow from ranks in the program
 
     def profiled(self, heat: ComparedHeat | None = None) -> Profiled:
@@ -144,20 +145,27 @@ def run_passes(
     events = np.concatenate([locks.events, spins.taken])
     image = recover(image, sites, events, knowledge, spins.sizes)
     accesses = correlate.collect_accesses(image, calls, spins.without_own(sites), events)
-    return Passes(image, calls, locks, sites, accesses, knowledge, demangle)
+    return Passes(image, calls, locks, sites, accesses, knowledge, demangle, spins)
 
 
 def sites_and_locks(
-    image: Image, calls: CallGraph, knowledge: Knowledge, records: flow.ByEntry | None = None
+    image: Image,
+    calls: CallGraph,
+    knowledge: Knowledge,
+    records: flow.ByEntry | None = None,
+    *,
+    least: int = 0,
+    known: SpinLocks = NO_LOCKS,
 ) -> tuple[Table, LockCalls, SpinLocks]:
     """All accesses, the calls that lock and unlock, and the locks that code takes by itself.
 
-    ``records``: objects of their types that entries are handed besides.
+    ``records``: objects of their types that entries are handed besides.  ``least``: accesses to what lies before are
+    not wanted, and the locks there that code takes by itself are ``known``.
     """
-    sites = correlate.all_sites(image, knowledge)
+    sites = correlate.all_sites(image, knowledge, least)
     handed = flow.objects_by_entry(image, knowledge)
     handed |= {entry: [*handed.get(entry, ()), *more] for entry, more in (records or {}).items()}
-    spins = spin_locks(image, calls, sites, knowledge, handed)
+    spins = known.plus(spin_locks(image, calls, sites, knowledge, handed, least))
     return sites, spins.joined(flow.lock_calls(image, knowledge, handed)), spins
 
 

@@ -6,6 +6,7 @@ in this program.  Does not decide what is wrong with a line (``sharing.rules``).
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
-from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table
+from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, ArgKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
 from sharing.static.callgraph import CallGraph
@@ -119,13 +120,23 @@ def warm_element() -> float:
     return numbers.WARM_WEIGHT * numbers.INDEXED_WEIGHT
 
 
-def all_sites(image: Image, knowledge: Knowledge) -> Table:
-    """Direct accesses, those made through passed addresses, and those of library functions known by name."""
+def all_sites(image: Image, knowledge: Knowledge, least: int = 0) -> Table:
+    """Direct accesses, those made through passed addresses, and those of library functions known by name.
+
+    ``least``: of what begins there and behind it alone.
+    """
+    direct, given = image.sites, image
+    if least:
+        args, first = image.args, np.uint64(least)
+        direct = direct[direct["target"] >= first]
+        given = dataclasses.replace(
+            image, args=args[(args["kind"] != ArgKind.ADDRESS) | (args["value"].astype(np.uint64) >= first)]
+        )
     parts = [
-        image.sites,
-        flow.through_arguments(image),
+        direct,
+        flow.through_arguments(given),
         flow.through_starts(image, knowledge),
-        flow.by_name(image, knowledge),
+        flow.by_name(given, knowledge),
     ]
     return np.concatenate([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
 

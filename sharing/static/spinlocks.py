@@ -68,6 +68,16 @@ class SpinLocks(msgspec.Struct, frozen=True):
     held: dict[int, list[tuple[int, int, int]]]
     sizes: dict[int, int]
 
+    def plus(self, more: SpinLocks) -> SpinLocks:
+        """These and ``more``, which are other words."""
+        if not self.sizes or not more.sizes:
+            return more if not self.sizes else self
+        held = {
+            function: [*self.held.get(function, ()), *more.held.get(function, ())] for function in self.held | more.held
+        }
+        taken, calls = np.concatenate([self.taken, more.taken]), np.concatenate([self.calls, more.calls])
+        return SpinLocks(taken, calls, held, self.sizes | more.sizes)
+
     def joined(self, locks: LockCalls) -> LockCalls:
         """The locks of the program with these."""
         if not self.sizes:
@@ -91,8 +101,11 @@ class SpinLocks(msgspec.Struct, frozen=True):
 NO_LOCKS = SpinLocks(_NO_EVENTS, _NO_EVENTS, {}, {})
 
 
-def spin_locks(image: Image, graph: CallGraph, sites: Table, knowledge: Knowledge, handed: ByEntry) -> SpinLocks:
-    """``sites``: all accesses, those that callees make through their arguments included.
+def spin_locks(
+    image: Image, graph: CallGraph, sites: Table, knowledge: Knowledge, handed: ByEntry, least: int = 0
+) -> SpinLocks:
+    """``sites``: all accesses to what lies at ``least`` and behind it, those that callees make through their arguments
+    included; words in front of that are not looked for.
 
     ``handed``: by function row and argument the objects that threads begin with.  A kernel's locks are known by the
     names of the functions that take them: read from their code as well, each call would count twice.
@@ -104,7 +117,7 @@ def spin_locks(image: Image, graph: CallGraph, sites: Table, knowledge: Knowledg
     lock = next((i for i, row in enumerate(knowledge.locks) if row.name == SPIN_LOCK), -1)
     if not len(rows) or lock < 0:
         return NO_LOCKS
-    return _Search(image, rows, lock).found(graph, sites, handed)
+    return _Search(image, rows, lock).found(graph, sites, handed, least)
 
 
 def argument_place(function: int, argument: int, offset: int) -> int:
@@ -203,7 +216,7 @@ class _Search:
                 return argument_place(function, source, value + of[2])
         return -1
 
-    def found(self, graph: CallGraph, sites: Table, handed: ByEntry) -> SpinLocks:
+    def found(self, graph: CallGraph, sites: Table, handed: ByEntry, least: int) -> SpinLocks:
         """The words that are locks, see ``spin_locks``."""
         sites = sites[among(sites["kind"], _CHANGES)]
         wide = sites["size"] > LAST_OFFSET
@@ -212,6 +225,8 @@ class _Search:
         held: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         taken, given = [_NO_EVENTS], [_NO_EVENTS]
         for word, functions in self._uses(handed).items():
+            if word.place < least:
+                continue
             near = self._changes(word, functions, graph, *changes)
             calls = np.concatenate([self._by_argument(word), self._by_name(word, functions)])
             tries, gives = self._split(word, functions, near)
