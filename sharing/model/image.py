@@ -137,6 +137,7 @@ class SlotKind(IntEnum):
     RECORD = 1  # so many bytes from where some pointer points to
     STATIC = 2  # at an address
     ARGUMENT = 3  # in an argument of the function, by number
+    ELEMENT = 4  # in an array at an address, at a computed index; told from accesses, in no table
 
 
 # One direct call, tail call, or call through a known slot.

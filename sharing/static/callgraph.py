@@ -24,7 +24,7 @@ from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.librarycode import library_code
 from sharing.static.ownruns import with_own_runs
 from sharing.static.phases import OrderedCalls, Phases, find_phases, program_point
-from sharing.static.pointercalls import KeptFunctions, resolved_calls
+from sharing.static.pointercalls import KeptFunctions
 from sharing.static.preludes import Preludes, find_preludes
 from sharing.static.reach import MAX_ROOTS, pointed, reach
 from sharing.static.roots import LIBRARIES, LookElsewhere, ThreadStructure, flagged, thread_structure
@@ -110,7 +110,7 @@ def build(
     4. phases, by what main runs once; 5. reach again, without what no second thread can overlap; 6. frequencies.
     """
     kept = KeptFunctions(image, library_code(image, knowledge))
-    calls = callback_calls(image, knowledge), resolved_calls(image, kept)
+    calls = callback_calls(image, knowledge), kept.resolved
     edges = edges_of(image, np.concatenate([image.calls, *calls]))
     threads = thread_structure(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     own = whole_work(image, edges, threads.roots)

@@ -1,12 +1,12 @@
 """Whom a call through a pointer calls: the functions that are kept where it takes its target from.
 
 Owns the slots of functions' addresses: so far behind the begin of a record or a table of functions, in a static
-variable, and in arguments that are called or stored further on.  A call that loads its target 40 bytes behind some
-pointer calls a function that somebody stores 40 bytes behind a pointer, or that stands so far behind the begin of a
-table.  Whose record it is, is not known, and addresses that go out of sight are missed: who is found at a slot of a
-record is called there more likely than others, and others may be called there as well.  A callback that is registered,
-an argument that is stored in a record and nothing else, is called there alone, and where all that is stored there is
-known to be this one function it is what such a call calls.
+variable or the elements of a static array, and in arguments that are called or stored further on.  A call that loads
+its target 40 bytes behind some pointer calls a function that somebody stores 40 bytes behind a pointer, or that stands
+so far behind the begin of a table.  Whose record it is, is not known, and addresses that go out of sight are missed:
+who is found at a slot of a record is called there more likely than others, and others may be called there as well.  A
+callback that is registered, an argument that is stored in a record and nothing else, is called there alone, and where
+all that is stored there is known to be this one function it is what such a call calls.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from sharing.model.arrays import among, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at
+from sharing.static.elementslots import StaticElements
 from sharing.static.executions import each_time, in_loop, times
 
 Ints = npt.NDArray[np.int64]
@@ -78,7 +79,9 @@ class KeptFunctions:
         """``is_library``: is the function of a row one that a program has from a library?"""
         self._image = image
         self._is_library = is_library
+        self._elements = StaticElements(image)
         self._kept = _slots(image.kept["slot"], image.kept["where"], image.kept["function"])
+        self._kept = np.where(kind_of(self._kept), self._kept, self._elements.of(image.kept["ip"], AccessKind.STORE))
         own = np.full(len(image.kept), SlotKind.ARGUMENT)
         self._stored = _slots(own, image.kept["arg"], image.kept["function"])
         args = image.args
@@ -103,7 +106,8 @@ class KeptFunctions:
         chosen = calls[(calls["callee"] == 0) & (calls["function"] >= 0)]
         if self._sequential is not None:
             chosen = chosen[~self._sequential(chosen)]
-        return chosen, _slots(chosen["slot"], chosen["where"], chosen["function"])
+        slots = _slots(chosen["slot"], chosen["where"], chosen["function"])
+        return chosen, np.where(kind_of(slots), slots, self._elements.of(chosen["ip"], AccessKind.LOAD))
 
     def unresolved(self) -> tuple[Table, Ints]:
         """The same without those beside which calls of what is kept there stand (``slotcalls``, ``objecttables``)."""
@@ -112,17 +116,44 @@ class KeptFunctions:
         return calls[alone], slots[alone]
 
     def is_resolved(self, calls: Table) -> npt.NDArray[np.bool_]:
-        """Calls through pointers beside which those of what is kept there stand."""
+        """Calls through pointers beside which those of what is kept there stand, or that are known to call it."""
         every = self._image.calls
-        found: npt.NDArray[np.bool_] = among(calls["ip"], every["ip"][every["callee"] != 0])
+        known = np.concatenate([every["ip"][every["callee"] != 0], self.resolved["ip"]])
+        found: npt.NDArray[np.bool_] = among(calls["ip"], known)
         return found
+
+    @cached_property
+    def resolved(self) -> Table:
+        """Calls through static variables and arguments as calls of the functions that are there, each in its turn.
+
+        Calls through records are not among them, as other records have something at the same distance, but for those of
+        callbacks that are registered alone.
+        """
+        calls, slots = self.calls()
+        sure = np.flatnonzero(among(kind_of(slots), (SlotKind.STATIC, SlotKind.ARGUMENT, SlotKind.ELEMENT)))
+        found = self.at(slots[sure].tolist())
+        pairs = [(at, row) for at in sure.tolist() for row in found.get(int(slots[at]), ())]
+        here = (kind_of(slots) == SlotKind.RECORD) & among(place_of(slots), self.registered()[1])
+        alone = {place: self.only_there(place) for place in np.unique(place_of(slots[here])).tolist()}
+        pairs += [(at, row) for at in np.flatnonzero(here).tolist() if (row := alone[int(place_of(slots[at]))]) >= 0]
+        chosen, rows = np.array(pairs, np.int64).reshape(-1, 2).T
+        of_call = np.bincount(chosen, minlength=len(calls))
+        few = of_call[chosen] <= numbers.FEW_TARGETS
+        made = calls[chosen[few]]
+        made["callee"] = self._image.functions["address"][rows[few]]
+        made["rarity"] += np.round(shared.RARITY_STEPS * np.log2(of_call[chosen[few]])).astype(np.uint16)
+        return made
 
     def at(self, slots: Iterable[int], *, tables: bool = True) -> dict[int, set[int]]:
         """Rows of the functions that are kept at each of these slots; none where nothing is known to be.
 
         Without ``tables`` those that code stores alone.
         """
-        image, wanted = self._image, np.array(sorted(set(slots)), np.int64)
+        image, elements = (
+            self._image,
+            {slot: self._elements.each(slot) for slot in set(slots) if kind_of(slot) == SlotKind.ELEMENT},
+        )
+        wanted = np.array(sorted({*slots, *(one for some in elements.values() for one in some)}), np.int64)
         found: dict[int, set[int]] = defaultdict(set)
         made = np.flatnonzero(among(self._kept, wanted))
         rows = function_at(image, image.kept["value"][made])
@@ -151,6 +182,8 @@ class KeptFunctions:
                     fresh.add(int(self._source[at]))
             if not fresh:
                 break
+        for slot, some in elements.items():
+            found[slot] = found[slot].union(*(found.get(one, ()) for one in some))
         return found
 
     def stored_places(self) -> Ints:
@@ -396,28 +429,6 @@ class _Words:
             found = np.zeros(0, np.int64)
         result: Ints = found[found >= 0]
         return result
-
-
-def resolved_calls(image: Image, kept: KeptFunctions) -> Table:
-    """Calls through static variables and arguments as calls of the functions that are there, each in its turn.
-
-    Calls through records are not among them, as other records have something at the same distance, but for those of
-    callbacks that are registered alone.
-    """
-    calls, slots = kept.calls()
-    sure = np.flatnonzero(among(kind_of(slots), (SlotKind.STATIC, SlotKind.ARGUMENT)))
-    found = kept.at(slots[sure].tolist())
-    pairs = [(at, row) for at in sure.tolist() for row in found.get(int(slots[at]), ())]
-    here = (kind_of(slots) == SlotKind.RECORD) & among(place_of(slots), kept.registered()[1])
-    alone = {place: kept.only_there(place) for place in np.unique(place_of(slots[here])).tolist()}
-    pairs += [(at, row) for at in np.flatnonzero(here).tolist() if (row := alone[int(place_of(slots[at]))]) >= 0]
-    chosen, rows = np.array(pairs, np.int64).reshape(-1, 2).T
-    of_call = np.bincount(chosen, minlength=len(calls))
-    few = of_call[chosen] <= numbers.FEW_TARGETS
-    made = calls[chosen[few]]
-    made["callee"] = image.functions["address"][rows[few]]
-    made["rarity"] += np.round(shared.RARITY_STEPS * np.log2(of_call[chosen[few]])).astype(np.uint16)
-    return made
 
 
 class PointerTargets(msgspec.Struct, frozen=True):

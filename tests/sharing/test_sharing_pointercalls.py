@@ -9,7 +9,7 @@ import pytest
 
 from sharing.model import FunctionFlag, Image, SectionKind
 from sharing.model.image import WORD_DTYPE, SlotKind
-from sharing.static.pointercalls import KeptFunctions, resolved_calls
+from sharing.static.pointercalls import KeptFunctions
 from tests.builders.image import Builder, Param
 
 TAKEN = FunctionFlag.ADDRESS_TAKEN
@@ -20,8 +20,7 @@ def resolved(b: Builder) -> set[tuple[str, str]]:
     """(caller, callee) of calls through pointers that are as good as direct ones."""
     image = b.image()
     return {
-        (image.names[call["function"]], name_at(image, int(call["callee"])))
-        for call in resolved_calls(image, KeptFunctions(image))
+        (image.names[call["function"]], name_at(image, int(call["callee"]))) for call in KeptFunctions(image).resolved
     }
 
 
@@ -64,7 +63,7 @@ def test_a_call_of_an_argument_takes_turns_with_all_that_are_handed_over() -> No
     for number in range(4):
         b.function(f"visit{number}", TAKEN)
     image = b.image()
-    assert resolved_calls(image, KeptFunctions(image))["rarity"].tolist() == [8] * 4, "a quarter each"
+    assert KeptFunctions(image).resolved["rarity"].tolist() == [8] * 4, "a quarter each"
 
 
 def test_a_call_through_a_record_is_none_of_a_function_for_sure() -> None:
