@@ -51,6 +51,7 @@ from sharing.source.events import EVENT_BYTES, BlockStarts, FactRows, Ints, in_l
 from sharing.source.locksets import Calls, Locksets
 from sharing.source.newobjects import new_objects
 from sharing.source.program import Defined, Program
+from sharing.source.startcalls import start_tables, started
 from sharing.source.threadnumbers import Numbered, numbered_functions
 
 CODE_BASE = 0x10_0000
@@ -148,7 +149,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     calls = FactRows(CALL_COLUMNS, [f.calls for f in facts])
     args = FactRows(ARG_COLUMNS, [f.args for f in facts])
     ops = FactRows(LOCK_OP_COLUMNS, [f.lock_ops for f in facts])
-    starts = [(row, s) for row, f in enumerate(facts) for s in f.starts]
+    starts, entries = started(program, defined)
     events = [np.bincount(r.function, minlength=len(facts)) for r in (accesses, calls, ops)]
     events.append(np.bincount(np.array([row for row, _ in starts], np.int64), minlength=len(facts)))
     length = EVENT_BYTES * (sum(events) + 2)
@@ -180,12 +181,12 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking, _changing_atomics(params, address))
     locksets = Locksets(program, defined, Calls(calls, ips[1], call_table, arg_table), space, address, taken)
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
-    start_calls, start_args = _start_calls(starts, ips[3], lookup, knowledge, imported)
-    every_call, entries = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
+    start_calls, start_args = start_tables(starts, entries, ips[3], knowledge, callee, imported)
+    every_call, begun = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
     every_arg = np.concatenate([arg_table, lock_args, start_args])
     origins = _origins([accesses, calls, ops], ips[:3], unit, paths, locksets, new_objects(calls, args, ips[1]))
     return Code(
-        functions=_functions(facts, address, length, taken, {*every_call["callee"].tolist(), *entries}),
+        functions=_functions(facts, address, length, taken, {*every_call["callee"].tolist(), *begun}),
         symbols=tuple(f.symbol or f.identity for f in facts),
         sites=_by_ip(sites),
         calls=_by_ip(every_call),
@@ -461,22 +462,6 @@ def _lock_calls(
             args[count] = (ip[at], callee, lock.offset, function, 0, ArgKind.PARAM, lock.id, depth)
             count += 1
     return table, args[:count]
-
-
-def _start_calls(
-    starts: list[tuple[int, Any]], ip: Any, lookup: _Lookup, knowledge: Knowledge, imported: Any
-) -> tuple[Table, Table]:
-    """Thread starts as calls of what starts them, the entry as argument 0."""
-    table, args = np.zeros(len(starts), CALL_DTYPE), np.zeros(len(starts), ARG_DTYPE)
-    for at, (function, start) in enumerate(starts):
-        callee = imported("omp parallel" if start.many else knowledge.source_start(start.api))
-        depth = min(max(start.loop_depth, 0), 255)
-        entry = int(lookup.functions.find(lookup.unit[function : function + 1], np.array([start.entry]))[0])
-        table[at]["ip"], table[at]["callee"], table[at]["function"] = ip[at], callee, function
-        table[at]["loop_depth"] = depth
-        table[at]["rarity"], table[at]["order"] = min(max(start.rarity, 0), 255), min(max(start.order, 0), 65535)
-        args[at] = (ip[at], callee, entry, function, 0, ArgKind.ADDRESS, 0, depth)
-    return table, args
 
 
 def _origins(
