@@ -98,7 +98,8 @@ def _comes_back(image: Image, made: Table) -> Bools:
 def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
     """What threads do whose entry calls one member, once: other threads' functions where these are handed over.
 
-    Of several functions that one call starts threads for each is taken to be for one of them, as of a table.
+    Of several functions that one call starts threads for each is taken to be for one of them, as of a table.  Where all
+    that is kept there is what starters of such threads are handed, the entry alone is known to do none of it.
     """
     handed = {one.entry for one in starts}
     address = image.functions["address"]
@@ -110,19 +111,44 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
     for at in np.flatnonzero(once).tolist():
         entry = int(address[known.calls["function"][at]])
         others = [int(address[row]) for row in known.targets[at] if row != known.calls["function"][at]]
-        if not others or through[known.calls["function"][at]] != 1 or handed & set(others):
+        if not others or through[known.calls["function"][at]] != 1:
+            continue
+        if handed & set(others):
+            apart = _told_apart(image, starts, entry)
+            if set(others) <= {one.entry for one in apart}:
+                left[at] = True
+                given |= dict.fromkeys(one for one in apart if one.entry in others)
             continue
         left[at] = True
         by = [one.ip for one in starts if one.entry == entry]
         for ip, other, (parameter, data, stride) in product(by, others, _data(image, int(known.calls["ip"][at]))):
             alone = len(others) > 1 and not known.virtual[at]  # of a class there may be several objects
             given[Given(ip, other, parameter, data, entry, alone=alone, stride=stride)] = None
-    if not given:
+    if not left.any():
         return image
     calls = image.calls[(image.calls["callee"] != 0) | ~among(image.calls["ip"], known.calls["ip"][left])]
     passed = as_called(image, _made(image, known, left))
     args = joined_calls(image.args, passed[passed["kind"] == ArgKind.PARAM])
     return dataclasses.replace(image, calls=calls, args=args, given=(*image.given, *given))
+
+
+def _told_apart(image: Image, starts: list[Handover], entry: int) -> list[Given]:
+    """What is handed to functions that start a thread each with this entry, if it is known of each call of these.
+
+    What starts one where nothing is handed over may start it for any of the functions that are kept.
+    """
+    calls = image.calls
+    made = calls[among(calls["ip"], [one.ip for one in starts if one.entry == entry])]
+    if in_loop(made["loop_depth"]).any():
+        return []
+    starters = made["function"]
+    begins = image.functions["address"][starters[starters >= 0]]
+    wrapped = calls[among(calls["callee"], begins)]
+    told = [(one, one.data or (0, 0)) for one in starts if one.entry != entry]
+    ips = {one.ip for one, _ in told} & set(wrapped["ip"].tolist())
+    if len(ips) < len(wrapped) or not among(begins, wrapped["callee"]).all():
+        return []
+    return [Given(one.ip, one.entry, one.parameter, to, entry, stride=by) for one, (to, by) in told if one.ip in ips]
 
 
 def _data(image: Image, ip: int) -> list[tuple[int, int, int]]:

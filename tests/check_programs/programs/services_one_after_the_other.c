@@ -1,0 +1,35 @@
+// What threads do stands in the records that their starter makes: the first has ended before the second begins.
+// no-finding
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static struct { atomic_long accepted, reaped; char name[48]; } counts __attribute__((aligned(64)));
+struct service { long (*run)(long); long rounds; };
+static void *enter(void *given) {
+  struct service own = *(struct service *)given;
+  free(given);
+  return (void *)own.run(own.rounds);
+}
+static pthread_t start_service(long (*run)(long), long rounds) {
+  struct service *one = malloc(sizeof *one);
+  pthread_t thread;
+  one->run = run;
+  one->rounds = rounds;
+  if (pthread_create(&thread, 0, enter, one)) abort();
+  return thread;
+}
+static long accept_all(long n) {
+  while (n--) atomic_fetch_add(&counts.accepted, 1);
+  return 0;
+}
+static long reap_all(long n) {
+  while (n--) atomic_fetch_add(&counts.reaped, 1);
+  return 0;
+}
+int main(void) {
+  pthread_t one = start_service(accept_all, 800000);
+  pthread_join(one, 0);
+  pthread_t other = start_service(reap_all, 800000);
+  pthread_join(other, 0);
+  return (int)(counts.accepted + counts.reaped);
+}
