@@ -105,6 +105,10 @@ Location Locations::follow(const VarDecl &V, const Expr *At) {
       P = merge(V, Known->second);
     else if (const auto *Param = dyn_cast<ParmVarDecl>(&V))
       P = parameter(*Param);
+    if (P.In == Location::Kind::Itself) {
+      Followed.erase(&V);
+      return P;
+    }
     Followed[&V] = P;
     Slot = Followed.find(&V);
   }
@@ -142,7 +146,7 @@ Location Locations::merge(const VarDecl &V, const LocalValues &L) {
   Location Out;
   auto Join = [&](const Location &P) {
     if (P.In == Location::Kind::Itself) {
-      Steps = true;
+      Steps |= P.Indexed; // a copy on the way of a list leads to no next one
       return true;
     }
     if (!Found) {
@@ -169,6 +173,10 @@ Location Locations::merge(const VarDecl &V, const LocalValues &L) {
     Location P = IsReference ? object(Value) : pointee(Value);
     if (!Join(P))
       return {};
+  }
+  if (!Found && Steps) {
+    Out.In = Location::Kind::Itself; // `next = it + 1`, of which `it` is asked
+    Out.Indexed = true;
   }
   if ((Steps || Several) && Out.isReported() && !Out.Indexed) {
     Out.Indexed = true;

@@ -186,8 +186,10 @@ const Expr *Locations::initial(const MemberExpr &M,
 
 Location Locations::element(Location In, const Expr *Index, QualType Element,
                             bool Subtract) {
-  if (!In.isReported())
+  if (!In.isReported()) {
+    In.Indexed |= In.In == Location::Kind::Itself;
     return In;
+  }
   int64_t Size = sizeOf(Element);
   if (auto Constant = constantOf(Index, Context)) {
     // Of records of unknown origin every element is as good as the first.

@@ -56,6 +56,7 @@ class _Argument:
     """
 
     within: Defined[FunctionFacts]
+    call: int
     callee: str
     number: int
     kind: int
@@ -84,7 +85,7 @@ def _arguments(program: Program) -> Iterator[_Argument]:
             if call >= 0 and (stride or kind in (Passed.FUNCTION, Passed.OWN)):
                 callee, *_, loops, _, _, _ = function.calls[call * call_width : (call + 1) * call_width]
                 name = program.symbol(defined.unit, callee) if callee >= 0 else ""
-                yield _Argument(defined, name, number, kind, value, stride, loops)
+                yield _Argument(defined, call, name, number, kind, value, stride, loops)
 
 
 def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[Elements]:
@@ -270,8 +271,25 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
             yield Elements(name, key, record, tuple(use for use in uses if use.offset in words), locked=True)
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
             own = tuple(use for use in uses if (use.stride == size if key in alone else not use.indexed))
-            if any(use.writes and not use.atomic and ctx.changed_by_threads(key, use.offset) for use in own):
+            # Small records behind pointers are texts and the like, in arrays that whoever made them fills, or jobs.
+            shared = size >= ctx.line_size or key in few
+            working = set() if shared else _handed_with(program, arguments, key)
+            shared = shared or any(u.function in working and u.writes and u.loop_depth for u in own)
+            if shared and any(u.writes and not u.atomic and ctx.changed_by_threads(key, u.offset) for u in own):
                 yield Elements(name, key, record, own)
+
+
+def _handed_with(program: Program, arguments: tuple[_Argument, ...], key: str) -> set[str]:
+    """Names of functions that are handed on together with an element of an array of these records: jobs, tasks."""
+    calls = {
+        (one.within.facts.identity, one.call)
+        for one in arguments
+        if one.stride and any(r.facts.key == key for r in _handed(program, one.within.unit, one.kind, one.value))
+    }
+    handed = (one for one in arguments if (one.within.facts.identity, one.call) in calls)
+    of_functions = (one for one in handed if one.kind == Passed.FUNCTION)
+    found = (program.function(one.within.unit, program.symbol(one.within.unit, one.value)) for one in of_functions)
+    return {defined.facts.name for defined in found if defined is not None}
 
 
 def _locked_members(program: Program, ctx: SourceContext, record: Defined[RecordFacts]) -> tuple[Use, ...]:
@@ -315,7 +333,7 @@ def _elements_at(
     record = record_of(program, unit, inner)
     if record is None or depth > MAX_DEPTH:
         return
-    if inner is not core(tree):
+    if core(inner) is not core(tree):  # not for a name or a qualifier of its type alone
         yield record, at
     for member in record.facts.members:
         yield from _elements_at(program, record.unit, member.type, at + max(member.offset_bits, 0) // 8, depth + 1)
