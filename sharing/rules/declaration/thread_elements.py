@@ -6,7 +6,8 @@ are both busy, beyond what makes and ends objects of the type.  An element is a 
 number of the running thread, where its address is handed to a thread as it starts, where a function that runs on
 several threads at once is handed one after the other, where a thread-local pointer or the pointer beside an event of
 a thread's loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and
-several threads change what they got without a lock; where other records have one of the type as a member, a pointer
+several threads change what they got without a lock (below a line only of arrays of a few, and of what is handed out
+with the function that works on it in a loop); where other records have one of the type as a member, a pointer
 to it says of no element that it is changed.  So is what a pointer to an element at the thread's number leads
 to, where it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by
 functions of their class or of a member's, are locked apart in order to be used apart; so are those with a word that
