@@ -36,7 +36,8 @@ class Origins(msgspec.Struct, frozen=True):
     Locksets are the function's own doing; ``required`` (by function row) are those that annotations say it is called
     with.  ``new`` are arguments (``argument_keys``, sorted) that lead to an object which the caller makes: nobody else
     has it.  ``loops`` is what functions do in loops: function row and LOOP_COLUMNS.  ``makers`` are the rows of
-    functions that allocate objects of a record, by its identity.
+    functions that allocate objects of a record, by its identity.  ``begun``: by address of a variable the number that
+    its declaration begins it with, as ``gate(1)``.
     """
 
     table: npt.NDArray[Any]
@@ -44,6 +45,7 @@ class Origins(msgspec.Struct, frozen=True):
     required: dict[int, frozenset[int]] = msgspec.field(default_factory=dict)
     new: npt.NDArray[np.uint64] = msgspec.field(default_factory=lambda: np.empty(0, np.uint64))
     makers: dict[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
+    begun: dict[int, int] = msgspec.field(default_factory=dict)
     loops: npt.NDArray[np.int64] = msgspec.field(default_factory=lambda: np.empty((0, 4), np.int64))
 
     def rows(self, ips: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

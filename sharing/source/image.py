@@ -6,6 +6,7 @@ alike and asks ``Image.phases`` which sections may still move.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -29,6 +30,9 @@ from sharing.source.threadrecords import makers, records_of_threads
 from sharing.source.types import TypeBuilder
 
 KERNEL_HEADERS = ("include/linux/kconfig.h", "include/linux/compiler_types.h")
+
+_BEGUN = re.compile(r"\w\s*[({]\s*(\d{1,9})\s*[)}]$")
+_BEGUN_CHARS = 32  # of the end of a declaration that are looked at
 
 Placement = Callable[[list[str]], AddressSpace]
 
@@ -71,7 +75,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         init_functions=built.init_functions,
         imports=frozenset(built.callee_names.values()),
         debug_source="the source",
-        origins=msgspec.structs.replace(built.origins, makers=makers(program)),
+        origins=msgspec.structs.replace(built.origins, makers=makers(program), begun=_begun(program, space)),
         identities={o.address: o.identity for o in space.objects},
         of_threads=records_of_threads(program, knowledge),
         phases=space.phases,
@@ -80,6 +84,17 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
             "record_instances": len(space.records),
         },
     )
+
+
+def _begun(program: Program, space: AddressSpace) -> dict[int, int]:
+    """By address of a variable the number in brackets that its declaration ends with."""
+    found = {}
+    for placed in space.objects:
+        if not placed.record and (
+            number := _BEGUN.search(program.variables[placed.identity].facts.text[-_BEGUN_CHARS:])
+        ):
+            found[placed.address] = int(number[1])
+    return found
 
 
 def _kind(program: Program) -> ImageKind:

@@ -24,6 +24,7 @@ from sharing.static.callees import names_of_callees
 from sharing.static.executions import in_loop
 from sharing.static.ownbarriers import own_barriers
 from sharing.static.promises import results
+from sharing.static.semaphores import begins_with
 from sharing.static.starts import Root
 from sharing.static.waitwrappers import callers_of_waits
 from sharing.static.wordchanges import by_one, changes, is_zero, outer, writes
@@ -191,17 +192,8 @@ def _join_words(image: Image, known: dict[int, BarrierRow], by_object: dict[tupl
 
 def _is_opened_once(image: Image, threads: Threads, address: int, arrivals: Table, rows: Sequence[BarrierRow]) -> bool:
     """Whether nobody passes a semaphore before one thread, the only one that releases it, has done so."""
-    makers = dict(row.begins_with for row in rows if row.begins_with)
-    callees = {at: makers[name] for at, name in image.callee_names.items() if name in makers}
-    args = image.args[among(image.args["callee"], list(callees)) & (image.args["arg"] == 0)]
-    # Of one that is made nobody sees where it may be this one.
-    known = among(image.calls["callee"], list(callees)).sum() == (args["kind"] == ArgKind.ADDRESS).sum()
-    made = args[(args["kind"] == ArgKind.ADDRESS) & (args["value"] == address)]
-    numbers = [_given(image, int(one["ip"]), callees[int(one["callee"])], ArgKind.CONSTANT) for one in made]
-    begins = bool(numbers) and bool(known) and all(one == [0] for one in numbers)
-    if any(row.counts for row in rows):
-        made_so = changes(image, writes(image), address)[1]
-        begins = is_zero(image, address) and not len(made_so)
+    numbers = begins_with(image, list(rows), [address]).get(address, [])
+    begins = bool(numbers) and not any(numbers)
     return begins and by_one(*threads, arrivals)
 
 

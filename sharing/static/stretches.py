@@ -34,6 +34,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.meetings import waits_for_all
+from sharing.model.vocabulary import BarrierRow
 from sharing.model.ways import Points, longest
 from sharing.static.callees import functions_called, names_of_callees
 from sharing.static.edges import Edges
@@ -44,7 +45,9 @@ from sharing.static.meetingpoints import MeetingPoint, meeting_points
 from sharing.static.phases import Phases, program_point
 from sharing.static.readyflags import ready_flags
 from sharing.static.sectionarms import section_arms
+from sharing.static.semaphores import semaphores_of
 from sharing.static.starts import Root
+from sharing.static.tokens import Token, tokens
 from sharing.static.turns import Turns, turns
 from sharing.static.waves import Waves
 from sharing.static.waysin import ways_in
@@ -105,7 +108,7 @@ class _Line(msgspec.Struct, frozen=True):
     objects: tuple[int, ...]
     arrivals: tuple[Arrivals, ...]
     waits: tuple[Waits, ...]
-    rounds: tuple[_Round | _Stages | Turns, ...] = ()
+    rounds: tuple[_Round | _Stages | Turns | Token, ...] = ()
     sections: LifeArms | None = None
     through: tuple[int, ...] = ()
 
@@ -126,7 +129,7 @@ class _Line(msgspec.Struct, frozen=True):
     def without_words(self) -> _Line:
         """The barriers alone, not the words that threads set for others."""
         kept = [at for at, waits in enumerate(self.waits) if waits.behind is None]
-        rounds = [at for at, one in enumerate(self.rounds) if not isinstance(one, Turns)]
+        rounds = [at for at, one in enumerate(self.rounds) if not isinstance(one, Turns | Token)]
         objects = (*(self.objects[at] for at in kept), *(self.objects[len(self.waits) + at] for at in rounds))
         return msgspec.structs.replace(
             self,
@@ -235,7 +238,8 @@ def find_stretches(
     parts: list[_Parts] = []
     sections: set[int] = set()
     meetings = meeting_points(image, knowledge, roots, once, mask)
-    for line in _lines(image, meetings, roots, {at for at, of in regions.items() if at == of}, (edges, mask, alone)):
+    begun = {at for at, of in regions.items() if at == of}
+    for line in _lines(image, meetings, roots, begun, (edges, mask, alone), semaphores_of(image, knowledge)):
         behind = () if line.sections is None else (image.behind.elsewhere,)
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
@@ -355,16 +359,20 @@ def _lines(
     roots: Sequence[Root],
     regions: Container[int],
     calls: tuple[Edges, Masks, Callable[[Table], Bools]],
+    semaphores: dict[int, BarrierRow],
 ) -> Iterator[_Line]:
     """Entries of threads that pass barriers, where all calls at each of these are in such entries.
 
-    ``calls``: edges, the roots that reach each function, and what runs while there is one thread.
+    ``calls``: edges, the roots that reach each function, and what runs while there is one thread; ``semaphores``: by
+    address functions that wait at one, or post it.
     """
     edges, mask, alone = calls
     entry = _entries(image, roots, edges)
     through = ways_in({row for one in objects for row in one.functions}, entry, image, edges)
     own = {row: root for row, root in entry.items() if root not in {entry[way[0]] for way in through.values()}}
-    taken = dict(turns(image, roots, own, alone))
+    taken: dict[int, Turns | Token] = dict(tokens(image, roots, own, semaphores)) | dict(
+        turns(image, roots, own, alone)
+    )
     objects = [*objects, *_flags(image, roots, objects, (edges, mask), (entry, through))]
     entry |= {row: entry[way[0]] for row, way in through.items()}
     passed: dict[int, list[int]] = defaultdict(list)
@@ -382,7 +390,7 @@ def _lines(
     kinds: dict[tuple[int, ...], int] = {}
     for row in dict.fromkeys((*passed, *again, *taken)):
         numbers = passed[row]
-        rounds: dict[int, _Round | _Stages | Turns]
+        rounds: dict[int, _Round | _Stages | Turns | Token]
         rounds = dict(_rounds(image, row, [(number, objects[number]) for number in again[row]], kinds))
         if row in taken:
             rounds[kinds.setdefault((0, taken[row].word), -1 - len(kinds))] = taken[row]
