@@ -59,6 +59,7 @@ from sharing.model.linkage import is_rust
 from sharing.model.meetings import OWN_BEGIN
 from sharing.model.plural import count, percent
 from sharing.model.threadsigns import ThreadSigns
+from sharing.model.wordfunctions import BEGINS
 
 if TYPE_CHECKING:
     from elfscan.code.accessscan import AccessScan
@@ -214,14 +215,13 @@ def _start_access(
 
 
 def _perhaps_known(program: Program, code: _Code) -> dict[int, str]:
-    """Address and name of this file's functions whose names begin as those that nothing comes back from, or that all
-    threads wait at."""
+    """Address and name of this file's functions that may be of ``known_callees``, by how their names begin."""
     from elfscan.code.accessscan import OWN_ENDINGS_BEGIN
 
     names = program.symbols.names
     rows = np.flatnonzero(code.pool >= 0)
     at = code.pool[rows].astype(np.uint64)
-    chosen = names.starts_with_any(at, (*OWN_ENDINGS_BEGIN, OWN_BEGIN))
+    chosen = names.starts_with_any(at, (*OWN_ENDINGS_BEGIN, OWN_BEGIN, *(begin.encode() for begin in BEGINS)))
     return dict(zip(code.table["address"][rows[chosen]].tolist(), names.decode(at[chosen]), strict=True))
 
 

@@ -36,6 +36,7 @@ from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among
 from sharing.model.failures import failure_of
 from sharing.model.meetings import waits_for_all
+from sharing.model.wordfunctions import of_word
 
 if TYPE_CHECKING:
     from elfscan.code.accessplan import ScanJob
@@ -207,7 +208,7 @@ class KnownCallees(msgspec.Struct, frozen=True):
     """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), of
     HANDLE_WRITERS, those that nothing comes back from (``never_returns``), those at which all threads of a group wait
     for each other (``waits_for_all``), SLEEPERS, and how those of which that is known say that they failed
-    (``failure_of``)."""
+    (``failure_of``); of the file's own those that load or store a word (``of_word``)."""
 
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
@@ -216,6 +217,7 @@ class KnownCallees(msgspec.Struct, frozen=True):
     for_all: frozenset[int] = frozenset()
     sleepers: frozenset[int] = frozenset()
     failures: dict[int, int] = {}
+    of_words: dict[int, int] = {}
 
 
 def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCallees:
@@ -230,6 +232,7 @@ def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCall
         frozenset(address for known in (names, own) for address, name in known.items() if waits_for_all(name)),
         frozenset(address for address, name in names.items() if name in SLEEPERS),
         {address: int(how) for address, name in names.items() if (how := failure_of(name))},
+        {address: int(does) for address, name in own.items() if (does := of_word(name))},
     )
 
 
@@ -283,6 +286,7 @@ def start_access(
         for_all=known.for_all,
         sleepers=known.sleepers,
         failures=known.failures,
+        of_words=known.of_words,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
         elsewhere=elsewhere,
         traps_return=_BUGS in program.elf.section_names,

@@ -85,7 +85,14 @@ def _started(image: Image, knowledge: Knowledge) -> Image:
     # Calls through pointers of a function that starts threads are made of the objects that it hands them.
     work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & among(calls["function"], _run_once(image))
     # Whether a round waits for the end of what it started is asked elsewhere (``waves``).
-    ends = among(calls["callee"], [at for at, name in image.callee_names.items() if knowledge.joins_thread(name)])
+    ends = among(
+        calls["callee"],
+        [
+            at
+            for at, name in image.callee_names.items()
+            if knowledge.joins_thread(name) or knowledge.waits_for_result(name)
+        ],
+    )
     calls = raised(calls, seldom(calls) & ~starts & ~work & ~ends)
     return dataclasses.replace(found, calls=calls, params=raised(image.params, seldom(image.params)))
 

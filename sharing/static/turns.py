@@ -14,8 +14,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import distinct
+from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, SiteFlag, Table, ZeroRange
+from sharing.model.wordfunctions import OfWord, of_word
+from sharing.static.callees import names_of_callees
 from sharing.static.howfar import NO_ROUND
 from sharing.static.starts import Root
 from sharing.static.wordchanges import changes, writes
@@ -51,10 +53,12 @@ def turns(
     if not len(rows):
         return
     written = writes(image, by_calls=True)
+    stores = _calls_that_store(image)
     for word in distinct(rows["variable"]).tolist():
         changed = changes(image, written, word)[0]
         changed = changed[~alone(changed)]
-        if (changed["flags"] & SiteFlag.VIA_CALL).any():
+        made_by_calls = changed["ip"][changed["flags"] & SiteFlag.VIA_CALL != 0]
+        if len(made_by_calls) and not among(made_by_calls, stores).all():
             continue  # where a turn ends nobody sees
         by_function: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         held = np.zeros(len(changed), bool)
@@ -65,6 +69,14 @@ def turns(
             by_function[function].append((begin, min(end, last), number))
         if held.all() and _are_own(roots, entries, by_function):
             yield from ((function, Turns(word, tuple(ranges))) for function, ranges in by_function.items())
+
+
+def _calls_that_store(image: Image) -> npt.NDArray[np.uint64]:
+    """Where functions are called that do nothing but store a word, as compilers leave them without optimisation."""
+    callees = distinct(image.calls["callee"])
+    does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
+    found: npt.NDArray[np.uint64] = image.calls["ip"][among(image.calls["callee"], callees[does])]
+    return found
 
 
 def _are_own(

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from sharing.basics.ways import points
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
+from sharing.model.wordfunctions import OfWord, of_word
 from sharing.static import numbers
-from sharing.static.callees import calls_of
+from sharing.static.callees import calls_of, names_of_callees
 from sharing.static.starts import Root
 
 Masks = npt.NDArray[np.uint64]
@@ -32,8 +33,35 @@ def writes(image: Image, *, by_calls: bool = False) -> Table:
     if not by_calls:
         written &= sites["flags"] & SiteFlag.VIA_CALL == 0
     rows = sites[written & (sites["function"] >= 0)]
+    if by_calls:
+        rows = np.concatenate([rows, _stored_by_calls(image)])
     sorted_rows: Table = rows[np.argsort(rows["target"], kind="stable")]
     return sorted_rows
+
+
+def _stored_by_calls(image: Image) -> Table:
+    """Calls of functions that do nothing but store a word, as accesses to it."""
+    callees = distinct(image.calls["callee"])
+    does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
+    calls = image.calls[among(image.calls["callee"], callees[does]) & (image.calls["function"] >= 0)]
+    args = image.args[(image.args["kind"] == ArgKind.ADDRESS) | (image.args["kind"] == ArgKind.CONSTANT)]
+    args = args[among(args["ip"], calls["ip"])]
+    words = {ip: value for ip, number, kind, value in _told(args) if number == 0 and kind == ArgKind.ADDRESS}
+    zeros = {ip for ip, number, kind, value in _told(args) if number == 1 and kind == ArgKind.CONSTANT and not value}
+    calls = calls[among(calls["ip"], np.array(list(words), np.uint64))]
+    found = np.zeros(len(calls), image.sites.dtype)
+    for name in ("ip", "function", "order", "loop_depth", "rarity"):
+        found[name] = calls[name]
+    found["target"] = [words[ip] for ip in calls["ip"].tolist()]
+    found["kind"] = AccessKind.STORE
+    found["flags"] = [SiteFlag.VIA_CALL | (SiteFlag.CLEARS if ip in zeros else 0) for ip in calls["ip"].tolist()]
+    return found
+
+
+def _told(args: Table) -> list[tuple[int, int, int, int]]:
+    """(call, number, kind, value) of arguments."""
+    told: list[tuple[int, int, int, int]] = args[["ip", "arg", "kind", "value"]].tolist()
+    return told
 
 
 def changes(image: Image, writes: Table, address: int) -> tuple[Table, Table]:

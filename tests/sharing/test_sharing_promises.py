@@ -35,6 +35,29 @@ KEPT = {
     "MAIN": "",
 }
 APART = {"got": {}, "waited for": {"DOES_TWO": "result.wait(); count(both.right)"}}
+MAIN_WAITS = """
+#include <atomic>
+#include <functional>
+#include <future>
+#include <thread>
+alignas(64) static struct { std::atomic<long> left, right; } both;
+static void count(std::atomic<long> &of) { for (long i = 0; i < 1000000; i++) of++; }
+static int counted() { count(both.left); return 1; }
+FUNCTION
+int main() {
+  std::promise<int> kept;
+  std::packaged_task<int()> task(counted);
+  auto result = GETS.get_future();
+  std::thread thread(STARTS);
+  result.get();
+  count(both.right);
+  thread.join();
+}
+"""
+LOCAL = {
+    "moved": ("static void keep(std::promise<int> kept) { DOES; }", "keep, std::move(kept)"),
+    "referred to": ("static void keep(std::promise<int> &kept) { DOES; }", "keep, std::ref(kept)"),
+}
 TOGETHER = {
     "kept before": {"DOES_ONE": "kept.set_value(1); count(both.left)"},
     "got later": {"DOES_TWO": "count(both.right); result.get()"},
@@ -59,3 +82,23 @@ def test_behind_the_result_nothing_meets_what_was_before(
 @pytest.mark.parametrize("changed", TOGETHER.values(), ids=TOGETHER)
 def test_else_they_meet(tmp_path: Path, compiled: Compile, kind: tuple[str, str], changed: dict[str, str]) -> None:
     assert met(tmp_path, compiled, kind, PROGRAM, {**KEPT, **changed}, "cc")
+
+
+@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
+@pytest.mark.parametrize(("function", "starts"), LOCAL.values(), ids=LOCAL)
+@pytest.mark.parametrize("before", [True, False])
+def test_main_that_waits_for_a_thread_to_keep_its_promise(
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str], function: str, starts: str, before: bool
+) -> None:
+    does = "count(both.left); kept.set_value(1)" if before else "kept.set_value(1); count(both.left)"
+    changed = {"FUNCTION": function.replace("DOES", does), "GETS": "kept", "STARTS": starts}
+    assert met(tmp_path, compiled, kind, MAIN_WAITS, changed, "cc") != before
+
+
+@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
+def test_main_that_waits_for_a_task_that_a_thread_runs(
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str]
+) -> None:
+    function = "static void run(std::packaged_task<int()> task) { task(); }"
+    changed = {"FUNCTION": function, "GETS": "task", "STARTS": "run, std::move(task)"}
+    assert not met(tmp_path, compiled, kind, MAIN_WAITS, changed, "cc")

@@ -184,12 +184,14 @@ struct Op {
   int8_t Added = NoReg;  ///< register that is added to memory and gets the old
   int8_t Got = NoReg;    ///< register that gets what Mem[0] has, of any width
   int8_t Turned = NoReg; ///< register whose lowest bit changes
-  int8_t BitTested = NoReg; ///< register whose lowest bit alone is tested
-  int8_t NarrowTo = NoReg;  ///< register of which Imm replaces 1 or 2 bytes
+  int8_t AnsweredIn = NoReg; ///< register that gets what the last test found
+  int8_t BitTested = NoReg;  ///< register whose lowest bit alone is tested
+  int8_t NarrowTo = NoReg;   ///< register of which Imm replaces 1 or 2 bytes
   int8_t Compared = NoReg, ComparedTo = NoReg; ///< registers, or MemReg
   int8_t Tested = NoReg; ///< register that is compared with Against
   uint8_t Against = 0;   ///< zero as a rule
   OnZero Zero = OnZero::Unknown;
+  bool AnswersZero = false; ///< AnsweredIn is one on zero, else on what is not
   OnSign Sign = OnSign::Unknown;
   OnOrder Order = OnOrder::Unknown;
   bool Unsigned = false;  ///< Order is that of numbers without a sign

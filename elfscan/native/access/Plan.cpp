@@ -179,6 +179,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       Sleepers.push_back(R.Address);
     if (R.Flags & TellsFailure)
       TellFailures.emplace_back(R.Address, R.Flags & TellsFailure);
+    if (R.Flags & OfWord)
+      OfWords.emplace_back(R.Address, R.Flags & OfWord);
     if (R.Flags & StubFunction || R.Size == 0)
       continue;
     if (wraps(R.Address, R.Size)) {
@@ -195,6 +197,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(WaitsForAll.begin(), WaitsForAll.end());
   std::sort(Sleepers.begin(), Sleepers.end());
   std::sort(TellFailures.begin(), TellFailures.end());
+  std::sort(OfWords.begin(), OfWords.end());
   sortFunctions(std::move(All));
   return std::nullopt;
 }
@@ -246,6 +249,12 @@ uint32_t Plan::failuresOf(uint64_t Address) const {
   auto It = std::ranges::lower_bound(TellFailures, Address, {},
                                      &std::pair<uint64_t, uint32_t>::first);
   return It != TellFailures.end() && It->first == Address ? It->second : 0;
+}
+
+uint32_t Plan::toWord(uint64_t Address) const {
+  auto It = std::ranges::lower_bound(OfWords, Address, {},
+                                     &std::pair<uint64_t, uint32_t>::first);
+  return It != OfWords.end() && It->first == Address ? It->second : 0;
 }
 
 bool Plan::startsFunction(uint64_t Address) const {

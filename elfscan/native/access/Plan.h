@@ -82,6 +82,12 @@ inline constexpr uint32_t TellsFailure =
     FailsNull | FailsNegative | FailsNonzero | TimesOutMask << TimesOutShift;
 /// Of the plan alone: sleeps for the time that an argument leads to.
 inline constexpr uint32_t SleepsFor = 1U << 18;
+/// Of the plan alone: returns the word that its first argument leads to, of a
+/// byte or wider, or sets it.
+inline constexpr uint32_t LoadsByte = 1U << 19;
+inline constexpr uint32_t LoadsWord = 1U << 20;
+inline constexpr uint32_t StoresWord = 1U << 21;
+inline constexpr uint32_t OfWord = LoadsByte | LoadsWord | StoresWord;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -128,6 +134,10 @@ public:
   /// Functions whose result tells of a failure, with these flags; sorted.
   std::vector<std::pair<uint64_t, uint32_t>> TellFailures;
 
+  /// Functions that load or store the word that they are handed, with these
+  /// flags; sorted.
+  std::vector<std::pair<uint64_t, uint32_t>> OfWords;
+
   /// Reads the plan in \p Raw over the bytes of \p File.  Returns why it
   /// failed, or nothing.
   std::optional<std::string> parse(std::span<const uint8_t> Raw,
@@ -147,6 +157,8 @@ public:
   std::span<const JumpLabel> labelsFrom(uint64_t Address) const;
   /// How the function at \p Address tells of a failure, of TellsFailure.
   uint32_t failuresOf(uint64_t Address) const;
+  /// What the function at \p Address does to the word it is handed, of OfWord.
+  uint32_t toWord(uint64_t Address) const;
   /// Whether a function, stub or import placeholder begins here.
   bool startsFunction(uint64_t Address) const;
   /// The code bytes from \p Address to the end of its range.

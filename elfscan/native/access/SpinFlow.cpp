@@ -92,6 +92,15 @@ void FunctionFlow::waitTest(const Op &O, uint32_t Index, const Effective &E) {
       At.What = {Static.Address, Static.Size};
     }
   }
+  uint32_t Does = O.Next == Flow::Call ? P.toWord(uint64_t(O.Imm)) : 0;
+  const Value &Handed = Now.Regs[C.Arguments[0]];
+  if (Does && Handed.isNumber() && Handed.IsAddress && Handed.isExact() &&
+      P.inData(Handed.Base)) {
+    uint32_t Size = Does & LoadsByte ? 1 : sizeof(int);
+    At.Handed = {uint64_t(Handed.Base), Size};
+    if (!(Does & StoresWord))
+      At.ReturnedIn = int8_t(std::countr_zero(C.Result));
+  }
   Waits.sees(O, Index, BlockNumber, At);
 }
 

@@ -57,9 +57,16 @@ WaitedWords::Word WaitedWords::operand(int8_t Reg, const Place &At) const {
 }
 
 /// What registers and the stack have behind the op, of words that were loaded.
-void WaitedWords::follow(const Op &O, const Place &At) {
-  if (O.isCall())
-    return forget();
+/// \p Tested is what the last test asked, with the number.
+void WaitedWords::follow(const Op &O, const Place &At, const Word &Tested) {
+  if (O.isCall()) {
+    forget();
+    if (At.Handed.Size && isFollowed(At.ReturnedIn)) {
+      Regs[At.ReturnedIn] = At.Handed;
+      Follows = true;
+    }
+    return;
+  }
   bool Loads =
       isFollowed(O.Got) && O.MemCount == 1 && O.Mem[0].Kind == Access::Load;
   bool Writes = O.MemCount && O.Mem[0].Kind != Access::None &&
@@ -80,9 +87,12 @@ void WaitedWords::follow(const Op &O, const Place &At) {
     To = O.Got;
   } else if (isFollowed(O.Turned)) {
     Got = Regs[O.Turned];
-    Got.Turned = !Got.Turned;
     To = O.Turned;
-    if (Got.Size != 1)
+    if (Got.IsAnswer)
+      Got.IfEqual = !Got.IfEqual;
+    else if (Got.Size == 1)
+      Got.Turned = !Got.Turned;
+    else
       Got = {};
   } else if ((O.How == Transfer::Move || O.How == Transfer::Extend || Masks) &&
              isFollowed(O.Src)) {
@@ -90,6 +100,13 @@ void WaitedWords::follow(const Op &O, const Place &At) {
   }
   for (uint32_t Left = O.Clobbers; Left; Left &= Left - 1)
     Regs[std::countr_zero(Left)] = Word();
+  if (isFollowed(O.AnsweredIn) && Tested.Size) {
+    Got = Tested;
+    Got.IsAnswer = true;
+    Got.IfEqual = O.AnswersZero != Tested.Turned;
+    Got.Turned = false;
+    To = O.AnsweredIn;
+  }
   for (int8_t Reg : {O.Second, O.Written})
     if (isFollowed(Reg))
       Regs[Reg] = Word();
@@ -108,6 +125,8 @@ void WaitedWords::sees(const Op &O, uint32_t Index, uint32_t Block,
   if (At.What.Size &&
       (O.Mem[0].Kind == Access::Store || O.Mem[0].Kind == Access::Rmw))
     Stores.push_back({Index, Block, At.What.Address});
+  if (O.isCall() && At.Handed.Size && !isFollowed(At.ReturnedIn))
+    Stores.push_back({Index, Block, At.Handed.Address});
   bool Asks = O.Tested != NoReg || O.BitTested != NoReg || O.Compared != NoReg;
   if (Asks) {
     Pending = {};
@@ -116,25 +135,36 @@ void WaitedWords::sees(const Op &O, uint32_t Index, uint32_t Block,
       Pending = operand(O.Tested, At);
     } else if (O.BitTested != NoReg) {
       Pending = operand(O.BitTested, At);
-      if (Pending.Size != 1)
+      if (Pending.Size != 1 && !Pending.IsAnswer)
         Pending = {};
     } else {
       Word First = operand(O.Compared, At), Second = operand(O.ComparedTo, At);
       Pending = First.Size ? First : Second;
-      if ((First.Size && Second.Size) || Pending.Turned)
+      if ((First.Size && Second.Size) || Pending.Turned || Pending.IsAnswer)
         Pending = {};
       PendingAgainst = Other;
     }
+    if (Pending.IsAnswer && PendingAgainst)
+      Pending = {};
   }
+  Word Tested = Pending;
+  Tested.Number = PendingAgainst;
+  if (Pending.IsAnswer || PendingAgainst == Other)
+    Tested = {};
   if (O.Zero != OnZero::Unknown) {
-    if (Pending.Size && Tests.size() < MaxTests)
-      Tests.push_back({Pending, Block, PendingAgainst,
-                       O.Zero == OnZero::Branches, uint64_t(O.Imm)});
+    if (Pending.Size && Tests.size() < MaxTests) {
+      bool IfZero = O.Zero == OnZero::Branches;
+      uint16_t Against = Pending.IsAnswer ? Pending.Number : PendingAgainst;
+      bool OnEqual = Pending.IsAnswer ? IfZero != Pending.IfEqual : IfZero;
+      Pending.IsAnswer = Pending.IfEqual = false;
+      Pending.Number = 0;
+      Tests.push_back({Pending, Block, Against, OnEqual, uint64_t(O.Imm)});
+    }
     Pending = {};
   } else if (!Asks && !keepsFlags(O)) {
     Pending = {};
   }
-  follow(O, At);
+  follow(O, At, Tested);
 }
 
 /// Whether a way leads from block \p From to the test in block \p To, and not

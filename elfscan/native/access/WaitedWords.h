@@ -27,6 +27,9 @@ public:
     uint64_t Address = 0;
     uint32_t Size = 0;   ///< 0: no word
     bool Turned = false; ///< its lowest bit the other way round
+    /// In its place a bool: whether it is Number, or is not.
+    bool IsAnswer = false, IfEqual = false;
+    uint16_t Number = 0;
     bool operator==(const Word &) const = default;
   };
   /// What an op accesses: a word, or where on the stack.
@@ -34,6 +37,10 @@ public:
     Word What;
     bool OnStack = false;
     int64_t Offset = 0;
+    /// What a call of a function does that loads or stores a word: the word,
+    /// and the register that it is returned in, or NoReg.
+    Word Handed;
+    int8_t ReturnedIn = NoReg;
   };
 
   /// Forgets the function before.
@@ -82,7 +89,7 @@ private:
   std::vector<uint32_t> Seen;
 
   Word operand(int8_t Reg, const Place &At) const;
-  void follow(const Op &O, const Place &At);
+  void follow(const Op &O, const Place &At, const Word &Tested);
   void forget();
   bool comesAgain(const Graph &G, uint32_t From, uint32_t To, uint32_t Without);
   void findWays(const Graph &G, std::span<const Op> Ops, Word What);

@@ -75,9 +75,13 @@ inline void addRounds(const cs_insn &Insn, Op &Out) {
 }
 
 /// What a loop that waits does with a word before it tests it: it loads it, of
-/// any width, and without optimisation negates a bool.
+/// any width, and without optimisation negates a bool, or makes one of a test.
 inline void addWaits(const cs_insn &Insn, Op &Out) {
   const cs_x86 &X = Insn.detail->x86;
+  if (Insn.id == X86_INS_SETE || Insn.id == X86_INS_SETNE) {
+    Out.AnsweredIn = placeOf(X.operands[0]);
+    Out.AnswersZero = Insn.id == X86_INS_SETE;
+  }
   if (X.op_count != 2)
     return;
   int8_t To = placeOf(X.operands[0]);
