@@ -45,9 +45,8 @@ static void count(std::atomic<long> &of) { for (long i = 0; i < 1000000; i++) of
 static int counted() { count(both.left); return 1; }
 FUNCTION
 int main() {
-  std::promise<int> kept;
-  std::packaged_task<int()> task(counted);
-  auto result = GETS.get_future();
+  MADE;
+  auto result = kept.get_future();
   std::thread thread(STARTS);
   result.get();
   count(both.right);
@@ -91,7 +90,7 @@ def test_main_that_waits_for_a_thread_to_keep_its_promise(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str], function: str, starts: str, before: bool
 ) -> None:
     does = "count(both.left); kept.set_value(1)" if before else "kept.set_value(1); count(both.left)"
-    changed = {"FUNCTION": function.replace("DOES", does), "GETS": "kept", "STARTS": starts}
+    changed = {"FUNCTION": function.replace("DOES", does), "MADE": "std::promise<int> kept", "STARTS": starts}
     assert met(tmp_path, compiled, kind, MAIN_WAITS, changed, "cc") != before
 
 
@@ -100,5 +99,6 @@ def test_main_that_waits_for_a_task_that_a_thread_runs(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str]
 ) -> None:
     function = "static void run(std::packaged_task<int()> task) { task(); }"
-    changed = {"FUNCTION": function, "GETS": "task", "STARTS": "run, std::move(task)"}
+    made = "std::packaged_task<int()> kept(counted)"
+    changed = {"FUNCTION": function, "MADE": made, "STARTS": "run, std::move(kept)"}
     assert not met(tmp_path, compiled, kind, MAIN_WAITS, changed, "cc")
