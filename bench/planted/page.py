@@ -13,10 +13,10 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Fifty-five programs of 330 to 1,180 lines in the style of servers and libraries, by eleven who did not know how
+Fifty-nine programs of 330 to 1,180 lines in the style of servers and libraries, by twelve who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 40 a trace
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 44 a trace
 of every access by a tool of valgrind) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
@@ -99,7 +99,16 @@ neighbours that an allocator puts side by side, of different types, which code d
 What every finding left unsaid of its line is said since, records that are handed to threads one each are low, and what
 a thread uses alone is low at least: by what the older fifty showed of notes, but for the records.
 """,
+    "twelfth": """At the first run 37 of 127 pairs were found with gcc -O2, 40 of 134 with clang -O2, 39 of 122 and 42
+of 127 at -O0, 19 of 127 without symbols, and 62 of 127 in the source; of the pairs that both sides used 1,000 times per
+million instructions 28 of 106, 32 of 108, 13 of 55, 20 of 58, 15 of 106 and 53 of 107. But for stripped files, 41 of 49
+findings at high were true, of 87 at medium 78, of 87 at low 58; without symbols 14 of 26. Two of the four run what they
+do through pointers that code did not lead to: handlers that a function puts into an array, which are known since, and
+threads that a table of functions starts, with what they run in a part of a larger record, which are not. In code each
+check in front of the work halves how often that is done, as long as nothing tells which way is usual.
+""",
 }
+_MANY = {4: "four", 5: "five"}
 UPPER = (Severity.HIGH, Severity.CRITICAL)
 
 
@@ -109,7 +118,8 @@ def page(programs: dict[str, Program], judged: Iterable[Judged]) -> str:
     lines = [HEAD]
     for part in dict.fromkeys(program.part for program in programs.values()):
         own = [one for one in rows if programs[one.name].part == part]
-        lines += [f"## The {part} five", "", FIRST_RUNS[part], *_table(own), ""]
+        many = _MANY[len({one.name for one in own})]
+        lines += [f"## The {part} {many}", "", FIRST_RUNS[part], *_table(own), ""]
     lines += [
         "## Pairs",
         "",
