@@ -118,7 +118,8 @@ class KeptFunctions:
     def is_resolved(self, calls: Table) -> npt.NDArray[np.bool_]:
         """Calls through pointers beside which those of what is kept there stand, or that are known to call it."""
         every = self._image.calls
-        known = np.concatenate([every["ip"][every["callee"] != 0], self.resolved["ip"]])
+        exact = self.resolved["ip"][self.resolved["slot"] != SlotKind.RECORD]  # others' records may have something else
+        known = np.concatenate([every["ip"][every["callee"] != 0], exact])
         found: npt.NDArray[np.bool_] = among(calls["ip"], known)
         return found
 

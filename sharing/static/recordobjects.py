@@ -40,6 +40,7 @@ from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 from sharing.static.phases import program_point
 from sharing.static.recordplaces import Place, Places, ReadPlaces
+from sharing.static.sharedrecords import MOST as SEVERAL
 from sharing.static.sharedrecords import alone, started_alike, static_objects
 from sharing.static.startedwith import arguments_of, starts_with_data, used_by_entries
 from sharing.static.startobjects import holder_of, offset_of
@@ -69,14 +70,18 @@ class Reached(msgspec.Struct, frozen=True):
     static: Mapping[str, int]
     given: frozenset[Argument]
     seen: frozenset[int]
+    direct: frozenset[int]  # instructions of functions that are called by name, or that threads begin with
     locks: Table  # see handed_locks: those of which ``places`` says what is handed
     asked: Table  # all accesses behind pointers that were asked for
     uncut: tuple[Table, Mapping[int, Place]]  # accesses and what they reach, of records in static storage as well
     shared: frozenset[str] = frozenset()  # records of which threads are started with one object
 
     def tells(self, name: str, ip: int) -> bool:
-        """Whether what an instruction does to objects of a record is looked at."""
-        return name not in self.static or ip not in self.seen
+        """Whether what an instruction does to objects of a record is looked at.
+
+        Of several in static storage nobody knows which one a thread has: what pointers lead to is none for all.
+        """
+        return ip not in (self.direct if self.static.get(name, 0) >= SEVERAL else self.seen) or name not in self.static
 
 
 def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: ReadPlaces) -> Reached:
@@ -93,7 +98,9 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     given = static_arguments(image, knowledge) if len(sites) else frozenset()
     uncut = sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places.at
     static = static_objects(image)
-    found = Reached(sites, places, static, given, _seen(image, calls, sites, given), locks, sites, uncut, shared)
+    direct = _direct(image, calls, sites)
+    seen = _seen(image, calls, sites, given)
+    found = Reached(sites, places, static, given, seen, frozenset(direct), locks, sites, uncut, shared)
     at = {ip: place for ip, place in places.at.items() if found.tells(place.name, ip)}
     kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]
     told = [
@@ -111,10 +118,15 @@ def _seen(image: Image, calls: CallGraph, sites: Table, given: frozenset[Argumen
     nobody sees that they are handed the library's.
     """
     anybody = sum(1 << at for at, root in enumerate(calls.roots) if root.function < 0)
+    of_callers = {ip for ip, row in _direct(image, calls, sites).items() if int(calls.mask[row]) & anybody}
+    led = sites["ip"][among(sites["ip"], image.sites["ip"])].tolist()  # words of what threads are handed lead there
+    return through_arguments(image, given) | of_callers | set(led)
+
+
+def _direct(image: Image, calls: CallGraph, sites: Table) -> dict[int, int]:
+    """Instructions of functions that are called by name, or that threads begin with, and the rows of these."""
     called = {*(root.function for root in calls.roots), *functions_called(image).tolist()}
-    rows = sites[["ip", "function"]].tolist()
-    of_callers = {ip for ip, row in rows if row in called and int(calls.mask[row]) & anybody}
-    return through_arguments(image, given) | of_callers
+    return {ip: row for ip, row in sites[["ip", "function"]].tolist() if row in called}
 
 
 def _of_entries(image: Image, places: Places, starts: Sequence[Handover], known: Set[int]) -> Places:
