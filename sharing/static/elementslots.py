@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from sharing.model.arrays import positions
 from sharing.model.image import AccessKind, Image, SiteFlag, SlotKind, Table
+from sharing.static.slotnumbers import LOW_HALF, MOST_STRIDE, element_slots, slot_at, stride_of
 
 Ints = npt.NDArray[np.int64]
 
-PLACE_BITS = 40  # as of ``pointercalls``: bytes between elements are above the low half of the first one's address
-STRIDE_AT = 32
-MOST_STRIDE = (1 << PLACE_BITS - STRIDE_AT) - 1
 MOST_ELEMENTS = 1 << 10
+_KINDS = (AccessKind.LOAD, AccessKind.STORE)
 MOST_EMPTY = 4  # elements of an unknown array without a function, one behind the other
 
 
@@ -45,39 +44,34 @@ class StaticElements:
         if not len(sites):
             return np.zeros(len(ips), np.int64)
         found = sites[at]
-        place = found["stride"].astype(np.int64) << STRIDE_AT | (
-            found["target"] & np.uint64((1 << STRIDE_AT) - 1)
-        ).astype(np.int64)
-        slots: Ints = np.where(at >= 0, int(SlotKind.ELEMENT) << PLACE_BITS | place, 0)
+        slots: Ints = np.where(at >= 0, element_slots(found["target"], found["stride"]), 0)
         self._first.update(zip(slots[at >= 0].tolist(), found["target"][at >= 0].tolist(), strict=True))
         return slots
 
     def each(self, slot: int) -> list[int]:
         """The same of all elements of the array, as static places."""
         image, first = self._image, self._first[slot]
-        stride = slot >> STRIDE_AT & MOST_STRIDE
+        stride = stride_of(slot)
         row = image.variable_at(first)
         if row >= 0:
             begin, size = int(image.variables["address"][row]), int(image.variables["size"][row])
             places = range(begin + (first - begin) % stride, begin + size, stride)[:MOST_ELEMENTS]
         else:
             places = range(first, self._end(first, stride), stride)
-        return [int(SlotKind.STATIC) << PLACE_BITS | place & (1 << STRIDE_AT) - 1 for place in places]
+        return [slot_at(SlotKind.STATIC, place) for place in places]
 
     def _end(self, first: int, stride: int) -> int:
         """Behind the last element of an array of which only the first one is known."""
         if self._pointers is None:
             kept = self._image.kept
             stored = kept["where"][kept["slot"] == SlotKind.STATIC]
-            low = np.uint64((1 << STRIDE_AT) - 1)
             self._pointers = np.unique(
-                np.concatenate([stored.astype(np.int64), (self._image.code_words["slot"] & low).astype(np.int64)])
+                np.concatenate(
+                    [stored.astype(np.int64), (self._image.code_words["slot"] & np.uint64(LOW_HALF)).astype(np.int64)]
+                )
             )
-        places = np.arange(MOST_ELEMENTS) * stride + (first & (1 << STRIDE_AT) - 1)
+        places = np.arange(MOST_ELEMENTS) * stride + (first & LOW_HALF)
         held = np.flatnonzero(positions(self._pointers, places) >= 0)
         gaps = np.diff(held, prepend=-1) > MOST_EMPTY + 1
         last = held[: int(np.argmax(gaps))] if gaps.any() else held
         return first + (int(last[-1]) + 1) * stride if len(last) else first
-
-
-_KINDS = (AccessKind.LOAD, AccessKind.STORE)

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, SlotKind
 from sharing.static.callees import Argument, function_at
-from sharing.static.pointercalls import KeptFunctions, argument_slot
+from sharing.static.pointercalls import KeptFunctions
+from sharing.static.slotnumbers import argument_slot
 
 MAX_ENTRIES = 64  # of one table: no program has so many kinds of threads
 

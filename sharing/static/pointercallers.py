@@ -19,7 +19,8 @@ from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static.callees import function_at
 from sharing.static.callgraph import CallGraph
 from sharing.static.phases import program_point
-from sharing.static.pointercalls import KeptFunctions, kind_of, place_of
+from sharing.static.pointercalls import KeptFunctions
+from sharing.static.slotnumbers import kind_of, place_of
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

@@ -15,7 +15,6 @@ import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -28,42 +27,10 @@ from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at
 from sharing.static.elementslots import StaticElements
 from sharing.static.executions import each_time, in_loop, times
+from sharing.static.slotnumbers import LOW_HALF, kind_of, place_of, slot_at, slots_of
 
 Ints = npt.NDArray[np.int64]
-_Slot = TypeVar("_Slot", int, Ints)
-
-ARGUMENTS = 16  # of a function, and more
-LOW_HALF = 0xFFFFFFFF
-PLACE_BITS = 40  # of a slot as a number; its kind is above
 CALLED = -2  # in the place of how far behind a pointer an argument is stored
-
-
-def _slots(slot: npt.NDArray[np.integer], where: npt.NDArray[np.integer], function: npt.NDArray[np.integer]) -> Ints:
-    """Each slot as one number; of an argument, the function's is part of it."""
-    at = where.astype(np.int64)
-    at = np.where(slot == SlotKind.ARGUMENT, function.astype(np.int64) * ARGUMENTS + at, at)
-    result: Ints = slot.astype(np.int64) << PLACE_BITS | at
-    return result
-
-
-def slot_at(kind: SlotKind, place: int) -> int:
-    """A slot as a number; ``place`` as of ``place_of``, but no argument's."""
-    return kind << PLACE_BITS | (place & LOW_HALF)
-
-
-def argument_slot(function: int, argument: int) -> int:
-    """The slot that an argument of a function (a row) is, as a number."""
-    return SlotKind.ARGUMENT << PLACE_BITS | function * ARGUMENTS + argument
-
-
-def kind_of(slot: _Slot) -> _Slot:
-    """The SlotKind of slots as numbers."""
-    return slot >> PLACE_BITS
-
-
-def place_of(slot: _Slot) -> _Slot:
-    """The rest of them: bytes behind a pointer, an address, or an argument of a function."""
-    return slot & ((1 << PLACE_BITS) - 1)
 
 
 def _pairs(first: npt.NDArray[np.integer], second: Ints) -> Ints:
@@ -80,14 +47,14 @@ class KeptFunctions:
         self._image = image
         self._is_library = is_library
         self._elements = StaticElements(image)
-        self._kept = _slots(image.kept["slot"], image.kept["where"], image.kept["function"])
+        self._kept = slots_of(image.kept["slot"], image.kept["where"], image.kept["function"])
         self._kept = np.where(kind_of(self._kept), self._kept, self._elements.of(image.kept["ip"], AccessKind.STORE))
         own = np.full(len(image.kept), SlotKind.ARGUMENT)
-        self._stored = _slots(own, image.kept["arg"], image.kept["function"])
+        self._stored = slots_of(own, image.kept["arg"], image.kept["function"])
         args = image.args
         callee, given = function_at(image, args["callee"]), np.full(len(args), SlotKind.ARGUMENT)
-        self._passed = np.where(callee >= 0, _slots(given, args["arg"], callee), -1)
-        self._source = np.where(args["function"] >= 0, _slots(given, args["source"], args["function"]), -1)
+        self._passed = np.where(callee >= 0, slots_of(given, args["arg"], callee), -1)
+        self._source = np.where(args["function"] >= 0, slots_of(given, args["source"], args["function"]), -1)
         self._address = args["kind"] == ArgKind.ADDRESS
         self._whole = (args["kind"] == ArgKind.PARAM) & (args["value"] == 0)
         self._words = _Words(image)
@@ -106,7 +73,7 @@ class KeptFunctions:
         chosen = calls[(calls["callee"] == 0) & (calls["function"] >= 0)]
         if self._sequential is not None:
             chosen = chosen[~self._sequential(chosen)]
-        slots = _slots(chosen["slot"], chosen["where"], chosen["function"])
+        slots = slots_of(chosen["slot"], chosen["where"], chosen["function"])
         return chosen, np.where(kind_of(slots), slots, self._elements.of(chosen["ip"], AccessKind.LOAD))
 
     def unresolved(self) -> tuple[Table, Ints]:
@@ -150,10 +117,8 @@ class KeptFunctions:
 
         Without ``tables`` those that code stores alone.
         """
-        image, elements = (
-            self._image,
-            {slot: self._elements.each(slot) for slot in set(slots) if kind_of(slot) == SlotKind.ELEMENT},
-        )
+        image = self._image
+        elements = {slot: self._elements.each(slot) for slot in set(slots) if kind_of(slot) == SlotKind.ELEMENT}
         wanted = np.array(sorted({*slots, *(one for some in elements.values() for one in some)}), np.int64)
         found: dict[int, set[int]] = defaultdict(set)
         made = np.flatnonzero(among(self._kept, wanted))
@@ -352,7 +317,7 @@ class KeptFunctions:
 
     def only_there(self, place: int) -> int:
         """Row of the registered function that alone is stored so far behind pointers; -1 where there may be others."""
-        image, slot = self._image, SlotKind.RECORD << PLACE_BITS | place
+        image, slot = self._image, slot_at(SlotKind.RECORD, place)
         rows, places = self.registered()
         mine = np.unique(rows[places == place])
         if len(mine) != 1 or self.at([slot]).get(slot) != {int(mine[0])}:

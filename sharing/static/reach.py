@@ -16,8 +16,9 @@ import numpy.typing as npt
 from sharing.model.arrays import among
 from sharing.model.image import FunctionFlag, Image, SlotKind
 from sharing.static.edges import Edges
-from sharing.static.pointercalls import KeptFunctions, kind_of, place_of
+from sharing.static.pointercalls import KeptFunctions
 from sharing.static.roots import ThreadStructure
+from sharing.static.slotnumbers import kind_of, place_of
 from sharing.static.stretches import Stretches
 
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit

@@ -24,7 +24,8 @@ from sharing.static.callees import function_at
 from sharing.static.edges import edges_of
 from sharing.static.executions import each_time, in_loop
 from sharing.static.handovers import Handover, handovers
-from sharing.static.pointercalls import KeptFunctions, kind_of
+from sharing.static.pointercalls import KeptFunctions
+from sharing.static.slotnumbers import kind_of
 
 Bools = npt.NDArray[np.bool_]
 

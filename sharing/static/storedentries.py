@@ -18,7 +18,8 @@ from sharing.model.arrays import among
 from sharing.model.image import HELD, WHOLE_ARGUMENT, WORD_HOLDER, ArgKind, FunctionFlag, Image, SlotKind
 from sharing.model.threadwords import is_own_word
 from sharing.static import numbers
-from sharing.static.pointercalls import KeptFunctions, kind_of, place_of, slot_at
+from sharing.static.pointercalls import KeptFunctions
+from sharing.static.slotnumbers import kind_of, place_of, slot_at
 from sharing.static.startobjects import holder_of, is_argument, is_frame, offset_of
 
 
