@@ -24,7 +24,7 @@ from sharing.static.callees import names_of_callees
 from sharing.static.executions import in_loop
 from sharing.static.ownbarriers import own_barriers
 from sharing.static.promises import results
-from sharing.static.semaphores import begins_with
+from sharing.static.semaphores import barriers_of, begins_with
 from sharing.static.starts import Root
 from sharing.static.waitwrappers import callers_of_waits
 from sharing.static.wordchanges import by_one, changes, is_zero, outer, writes
@@ -85,9 +85,7 @@ def meeting_points(
     """
     callees = distinct(image.calls["callee"])
     names = names_of_callees(image, callees)
-    known = {
-        int(callees[i]): row for i in knowledge.barriers(names) if (row := knowledge.barrier(names[i])) is not None
-    }
+    known = barriers_of(image, knowledge)
     by_address = dict(zip(callees.tolist(), names, strict=True))
     at = np.flatnonzero(among(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0))
     by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)

@@ -11,6 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, Image
@@ -18,18 +19,28 @@ from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
 from sharing.static.wordchanges import changes, is_zero, writes
 
+_named: Kept[dict[int, BarrierRow]] = Kept()  # several passes ask for these
 UNKNOWN = -1  # in the place of a number
 # Complete or base object's constructor of std::counting_semaphore in linkage names (Itanium C++ ABI, 5.1.4.3).
 _CONSTRUCTOR = re.compile(r"_ZNSt18counting_semaphoreIL[a-z]\d+EEC[12]E[a-z]")
 _CONSTRUCTED_WITH = 1  # argument
 
 
+def barriers_of(image: Image, knowledge: Knowledge) -> dict[int, BarrierRow]:
+    """By address the functions at which threads wait for each other, or arrive, that code calls."""
+
+    def found() -> dict[int, BarrierRow]:
+        callees = distinct(image.calls["callee"])
+        names = names_of_callees(image, callees)
+        rows = {int(callees[at]): knowledge.barrier(names[at]) for at in knowledge.barriers(names)}
+        return {at: row for at, row in rows.items() if row is not None}
+
+    return _named.of(image.calls, (image.functions, image.names, image.callee_names, knowledge), found)
+
+
 def semaphores_of(image: Image, knowledge: Knowledge) -> dict[int, BarrierRow]:
-    """By address the functions that wait at a semaphore, or post it."""
-    callees = distinct(image.calls["callee"])
-    names = names_of_callees(image, callees)
-    rows = {int(callees[at]): knowledge.barrier(names[at]) for at in knowledge.barriers(names)}
-    return {at: row for at, row in rows.items() if row is not None and (row.begins_with or row.counts)}
+    """Those of them that wait at a semaphore, or post it."""
+    return {at: row for at, row in barriers_of(image, knowledge).items() if row.begins_with or row.counts}
 
 
 def begins_with(image: Image, rows: list[BarrierRow], addresses: list[int]) -> dict[int, list[int]]:

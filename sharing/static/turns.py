@@ -16,11 +16,9 @@ import numpy.typing as npt
 
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, SiteFlag, Table, ZeroRange
-from sharing.model.wordfunctions import OfWord, of_word
-from sharing.static.callees import names_of_callees
 from sharing.static.howfar import NO_ROUND
 from sharing.static.starts import Root
-from sharing.static.wordchanges import changes, writes
+from sharing.static.wordchanges import calls_that_store, changes, writes
 
 NOT_ZERO, OTHER = 254, 255  # what a loop found, see ZeroRange.TURN
 
@@ -53,7 +51,7 @@ def turns(
     if not len(rows):
         return
     written = writes(image, by_calls=True)
-    stores = _calls_that_store(image)
+    stores = calls_that_store(image)["ip"]
     for word in distinct(rows["variable"]).tolist():
         changed = changes(image, written, word)[0]
         changed = changed[~alone(changed)]
@@ -69,14 +67,6 @@ def turns(
             by_function[function].append((begin, min(end, last), number))
         if held.all() and _are_own(roots, entries, by_function):
             yield from ((function, Turns(word, tuple(ranges))) for function, ranges in by_function.items())
-
-
-def _calls_that_store(image: Image) -> npt.NDArray[np.uint64]:
-    """Where functions are called that do nothing but store a word, as compilers leave them without optimisation."""
-    callees = distinct(image.calls["callee"])
-    does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
-    found: npt.NDArray[np.uint64] = image.calls["ip"][among(image.calls["callee"], callees[does])]
-    return found
 
 
 def _are_own(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.kept import Kept
 from sharing.basics.ways import points
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
@@ -20,6 +21,7 @@ from sharing.static.callees import calls_of, names_of_callees
 from sharing.static.starts import Root
 
 Masks = npt.NDArray[np.uint64]
+_stores: Kept[Table] = Kept()  # several passes ask for these
 
 SEVERAL = 255  # in the place of a depth of loops: a call that makes several, outside of loops
 _PLACE = ["ip", "function", "order", "loop_depth", "rarity"]
@@ -39,11 +41,21 @@ def writes(image: Image, *, by_calls: bool = False) -> Table:
     return sorted_rows
 
 
+def calls_that_store(image: Image) -> Table:
+    """Calls of functions that do nothing but store a word, as compilers leave them without optimisation."""
+
+    def found() -> Table:
+        callees = distinct(image.calls["callee"])
+        does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
+        calls: Table = image.calls[among(image.calls["callee"], callees[does]) & (image.calls["function"] >= 0)]
+        return calls
+
+    return _stores.of(image.calls, (image.functions, image.names, image.callee_names), found)
+
+
 def _stored_by_calls(image: Image) -> Table:
-    """Calls of functions that do nothing but store a word, as accesses to it."""
-    callees = distinct(image.calls["callee"])
-    does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
-    calls = image.calls[among(image.calls["callee"], callees[does]) & (image.calls["function"] >= 0)]
+    """The same as accesses to the words."""
+    calls = calls_that_store(image)
     args = image.args[(image.args["kind"] == ArgKind.ADDRESS) | (image.args["kind"] == ArgKind.CONSTANT)]
     args = args[among(args["ip"], calls["ip"])]
     words = {ip: value for ip, number, kind, value in _told(args) if number == 0 and kind == ArgKind.ADDRESS}
