@@ -40,8 +40,7 @@ from sharing.static.heapimage import LaidOut, NamedTypes, ReadRecords, row_named
 from sharing.static.heaprecords import HeapRecord, holders, offsets
 from sharing.static.phases import program_point
 from sharing.static.recordplaces import Place, Places, ReadPlaces
-from sharing.static.sharedrecords import MOST as SEVERAL
-from sharing.static.sharedrecords import alone, started_alike, static_objects
+from sharing.static.sharedrecords import SEVERAL, alone, started_alike, static_objects
 from sharing.static.startedwith import arguments_of, starts_with_data, used_by_entries
 from sharing.static.startobjects import holder_of, offset_of
 from sharing.static.staticarguments import Argument, static_arguments, through_arguments
@@ -81,7 +80,9 @@ class Reached(msgspec.Struct, frozen=True):
 
         Of several in static storage nobody knows which one a thread has: what pointers lead to is none for all.
         """
-        return ip not in (self.direct if self.static.get(name, 0) >= SEVERAL else self.seen) or name not in self.static
+        if name not in self.static:
+            return True
+        return ip not in (self.direct if self.static[name] >= SEVERAL else self.seen)
 
 
 def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: ReadPlaces) -> Reached:
@@ -99,7 +100,7 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     uncut = sites[among(sites["ip"], np.array(sorted(places.at), np.uint64))], places.at
     static = static_objects(image)
     direct = _direct(image, calls, sites)
-    seen = _seen(image, calls, sites, given)
+    seen = _seen(image, calls, sites, given, direct)
     found = Reached(sites, places, static, given, seen, frozenset(direct), locks, sites, uncut, shared)
     at = {ip: place for ip, place in places.at.items() if found.tells(place.name, ip)}
     kept = sites[among(sites["ip"], np.array(sorted(at), np.uint64))]
@@ -111,14 +112,17 @@ def reached_records(image: Image, calls: CallGraph, knowledge: Knowledge, read: 
     return msgspec.structs.replace(found, sites=kept, places=places, locks=locks[np.array(told, bool)])
 
 
-def _seen(image: Image, calls: CallGraph, sites: Table, given: frozenset[Argument]) -> frozenset[int]:
+def _seen(
+    image: Image, calls: CallGraph, sites: Table, given: frozenset[Argument], direct: Mapping[int, int]
+) -> frozenset[int]:
     """Instructions of which accesses to variables tell already what they do to objects in static storage.
 
+    ``direct`` as of ``_direct``.
     What callers of a library hand it is as likely their own: only of functions that are called through pointers alone
     nobody sees that they are handed the library's.
     """
     anybody = sum(1 << at for at, root in enumerate(calls.roots) if root.function < 0)
-    of_callers = {ip for ip, row in _direct(image, calls, sites).items() if int(calls.mask[row]) & anybody}
+    of_callers = {ip for ip, row in direct.items() if int(calls.mask[row]) & anybody}
     led = sites["ip"][among(sites["ip"], image.sites["ip"])].tolist()  # words of what threads are handed lead there
     return through_arguments(image, given) | of_callers | set(led)
 

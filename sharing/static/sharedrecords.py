@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -17,25 +16,16 @@ from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeTable
 from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callgraph import CallGraph
 from sharing.static.handovers import Handover
+from sharing.static.recordplaces import Place
 
-MOST = 2  # objects that are counted: with more, several are several
-
-
-class _Place(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def offset(self) -> int: ...
-
-
-_Where = TypeVar("_Where", bound=_Place)
+SEVERAL = 2  # objects that are counted: of more nothing else is said
 
 
 def started_alike(
     image: Image,
     calls: CallGraph,
     starts: Iterable[Handover],
-    handed: Mapping[tuple[int, int], _Where],
+    handed: Mapping[tuple[int, int], Place],
     returned: Mapping[tuple[int, int], int],
 ) -> frozenset[str]:
     """Records of which code that runs once starts several threads with one object.
@@ -55,17 +45,17 @@ def started_alike(
         if where is None or where.offset or function < 0 or calls_by.get((function, maker)) != [0]:
             continue
         if calls.phases.starts_once(np.array([function]))[0]:
-            alike[where.name, function, maker] += MOST if depth else 1
-    return frozenset(name for (name, _, _), number in alike.items() if number >= MOST)
+            alike[where.name, function, maker] += SEVERAL if depth else 1
+    return frozenset(name for (name, _, _), number in alike.items() if number >= SEVERAL)
 
 
 def static_objects(image: Image) -> dict[str, int]:
-    """How many objects of each record have static storage, MOST of those with more."""
+    """How many objects of each record have static storage, SEVERAL of those with more."""
     types, known = image.types, dict[int, dict[str, int]]()
     found: dict[str, int] = defaultdict(int)
     for row in image.variables["type"].tolist():
         for name, number in _within(types, row, known).items() if row >= 0 else ():
-            found[name] = min(found[name] + number, MOST)
+            found[name] = min(found[name] + number, SEVERAL)
     return dict(found)
 
 
@@ -88,10 +78,10 @@ def _within(types: TypeTable, row: int, known: dict[int, dict[str, int]], depth:
     record = types[core]
     if record.kind == TypeKind.ARRAY:
         for name, number in _within(types, record.target, known, depth + 1).items():
-            found[name] = min(number * (record.count if record.count > 0 else MOST), MOST)
+            found[name] = min(number * (record.count if record.count > 0 else SEVERAL), SEVERAL)
     elif record.kind in RECORD_KINDS:
         found[types.record_name(row)] = 1
         for member in record.members:
             for name, number in _within(types, member.type, known, depth + 1).items():
-                found[name] = min(found[name] + number, MOST)
+                found[name] = min(found[name] + number, SEVERAL)
     return found
