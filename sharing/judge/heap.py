@@ -397,12 +397,13 @@ def _passes_on(
     if not len(laid_out):
         return None
     # What lies before was judged: of its accesses, which are by far most, nothing is asked here.
+    least = laid_out.min()
     sites, locks, spins = sites_and_locks(
-        image, passes.calls, passes.knowledge, handed, least=int(laid_out.min()), known=passes.spins
+        image, passes.calls, passes.knowledge, handed, least=int(least), known=passes.spins
     )
     events = np.concatenate([locks.events, spins.taken])
-    sites_there = spins.without_own(sites[sites["target"] >= laid_out.min()])
-    events_there = events[events["address"] >= laid_out.min()]
+    sites_there = spins.without_own(sites[sites["target"] >= least])
+    events_there = events[events["address"] >= least]
     every = correlate.collect_accesses(image, passes.calls, sites_there, events_there)
     mine = every.take(every.variable >= len(passes.image.variables))
     if chosen is not None:

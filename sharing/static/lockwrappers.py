@@ -52,9 +52,8 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
         around = distinct(calls["function"][rows])
         done = np.concatenate([events[among(events["function"], around)], made[among(made["function"], around)]])
         fresh = net.found_in({*_may_leave(done), *seen.intersection(around.tolist())}) - seen
-    nets = {function: net.known[function] for function in sorted(seen)}
     rows = np.flatnonzero(among(callee, np.array(sorted(seen), np.int64)) & (calls["function"] >= 0))
-    found, call = _as_events(calls[rows], callee[rows], nets, events)
+    found, call = _as_events(calls[rows], callee[rows], net.known, events)
     return found[_answered(found, callee[rows][call], events)]
 
 
