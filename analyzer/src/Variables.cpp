@@ -35,6 +35,12 @@ bool isMerged(UnitBuilder &Unit, const VarDecl &D) {
 }
 
 bool isConstant(UnitBuilder &Unit, const VarDecl &D, InitKind Init) {
+  // Of a class that is only declared nobody knows how its objects end; clang
+  // must not be asked.
+  const CXXRecordDecl *Class =
+      D.getType()->getBaseElementTypeUnsafe()->getAsCXXRecordDecl();
+  if (Class && !Class->hasDefinition())
+    return false;
   return Init != InitKind::Dynamic && !D.getType().isVolatileQualified() &&
          D.getType().isConstantStorage(Unit.context(), /*ExcludeCtor=*/true,
                                        /*ExcludeDtor=*/false);

@@ -57,6 +57,13 @@ def test_where_the_bytes_of_cxx_go(tmp_path: Path, text: str, init: Init) -> Non
     assert variables(facts(tmp_path, text + "\n", name="u.cc"))["v"].init == init
 
 
+def test_a_constant_of_a_class_that_is_only_declared(tmp_path: Path) -> None:
+    """Whether its destructor does something is not known; asked for it clang crashed."""
+    text = "struct s; extern const s v; extern const s w[]; const s *use() { return &v + (w == &v); }\n"
+    found = variables(facts(tmp_path, text, name="u.cc"))
+    assert found["v"].bits & found["w"].bits & VariableBits.DECLARED_ONLY
+
+
 def test_linkage_storage_and_use(tmp_path: Path) -> None:
     text = (
         "int tentative; static int internal; extern int elsewhere; extern int never; int defined = 1;\n"
