@@ -411,6 +411,14 @@ class TestTwoLayouts:
         server.symbol("help")
         assert verdicts(server, client, helper) == {"alignment-lost-in-unit": "high"}
 
+    def test_a_file_that_is_compiled_both_ways_misses(self) -> None:
+        """For a program, and for its tests: which units are linked with which is not known."""
+        both = [self.unit("helper.c", size) for size in (64, 0)]
+        tests, helped = self.unit("tests.c", 64), self.unit("tests.c", 64)
+        assert verdicts(*both) == verdicts(*both, tests) == {}
+        other = self.unit("other.c", 0)
+        assert verdicts(*both, helped, other) == {"alignment-lost-in-unit": "high"}
+
     def test_two_records_that_share_a_name_miss(self) -> None:
         assert verdicts(self.unit("a.c", 64, header="a.c"), self.unit("b.c", 0, header="b.c")) == {}
 

@@ -22,6 +22,7 @@ Use instead: include what defines the macro in the header that uses it, and hold
 from __future__ import annotations
 
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -30,7 +31,7 @@ from sharing.model.finding import Remedy, Severity, Verdict
 from sharing.rules.declaration.base import DeclarationRule, SourceContext, SourceDraft, SourceParticipant
 from sharing.source.declarations import file_of, is_pad_name, language, shown_name, source_position
 from sharing.source.merge import executables
-from sharing.source.program import Defined, Program
+from sharing.source.program import Program
 
 
 def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
@@ -47,23 +48,38 @@ def check(program: Program, ctx: SourceContext) -> Iterator[SourceDraft]:
         if len(keys) > 1:
             layouts = sorted((program.records[k] for k in keys), key=lambda r: (-r.facts.align, -r.facts.size, r.unit))
             big, small = layouts[0], layouts[-1]
-            if _differs_by_alignment(big.facts, small.facts) and linked.together(big.facts.key, small.facts.key):
-                yield _record(program, ctx, big, small)
+            if not _differs_by_alignment(big.facts, small.facts):
+                continue
+            units = linked.together(big.facts.key, small.facts.key)
+            if units is not None:
+                yield _record(program, ctx, (big.facts, units[0]), (small.facts, units[1]))
     yield from _declarations(program, ctx)
 
 
 class _Linked:
-    """Which units are parts of one executable: a project may build two programs from one file with other flags."""
+    """Which units are parts of one executable: a project may build two programs from one file with other flags.
+
+    A file that sees the one record under some flags and the other under others says nothing: databases do not tell
+    which of its units are linked with which (a program, and the same for its tests).
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
 
-    def together(self, a: str, b: str) -> bool:
-        """Does one executable have units with either of two records?"""
-        return any(
-            {a, b} <= {key for unit in part.members for key, _ in part.units[unit].records}
-            for part in self._executables
-        )
+    def together(self, a: str, b: str) -> tuple[int, int] | None:
+        """Units of one executable that have the one record, and the other; None: there are none."""
+        seen: dict[str, set[str]] = defaultdict(set)
+        having: dict[int, str] = {}
+        for at, unit in enumerate(self._program.units):
+            found = {key for key, _ in unit.records if key in (a, b)}
+            seen[unit.path] |= found
+            having.update((at, key) for key in found)
+        for part in self._executables:
+            kept = [at for at in part.members if len(seen[part.units[at].path]) == 1]
+            one, other = (next((at for at in kept if having.get(at) == key), None) for key in (a, b))
+            if one is not None and other is not None:
+                return one, other
+        return None
 
     @cached_property
     def _executables(self) -> tuple[Program, ...]:
@@ -97,12 +113,13 @@ def _told_apart(a: str, b: str) -> tuple[str, str]:
 
 
 def _record(
-    program: Program, ctx: SourceContext, big: Defined[RecordFacts], small: Defined[RecordFacts]
+    program: Program, ctx: SourceContext, big: tuple[RecordFacts, int], small: tuple[RecordFacts, int]
 ) -> SourceDraft:
-    a, b = big.facts, small.facts
+    """Of each layout the record, and a unit that sees it so."""
+    (a, one), (b, other) = big, small
     name = shown_name(a)
     moved = _first_moved(a, b)
-    here, there = _told_apart(program.units[big.unit].path, program.units[small.unit].path)
+    here, there = _told_apart(program.units[one].path, program.units[other].path)
     macros = list(dict.fromkeys((*a.macros, *(x for member in a.members for x in member.macros))))
     what = (
         f"{moved[0]} is at byte {moved[1]} in {here} and at byte {moved[2]} in {there}"
@@ -118,12 +135,12 @@ def _record(
             SourceParticipant(
                 name,
                 0,
-                r.facts.size,
+                facts.size,
                 f"record as {path} sees it",
-                source_position(program, r.unit, r.facts),
-                r.facts.key,
+                source_position(program, unit, facts),
+                facts.key,
             )
-            for r, path in ((big, here), (small, there))
+            for facts, unit, path in ((a, one, here), (b, other, there))
         ),
         message=f"{name} has two layouts: {what}{cause}: include what defines its alignment where {name} is defined",
         evidence=(
@@ -135,9 +152,9 @@ def _record(
                 kind="one-definition",
                 text=f"include the header that defines {macros[0] if macros else 'the alignment'} beside {name}",
                 edit=f'_Static_assert(sizeof(struct {name}) == {a.size}, "one layout");'
-                if language(program, big.unit) == "C"
+                if language(program, one) == "C"
                 else f'static_assert(sizeof({name}) == {a.size}, "one layout");',
-                language=language(program, big.unit),
+                language=language(program, one),
                 cost_bytes=0,
                 breaks_abi=False,
                 protects_tail=True,
