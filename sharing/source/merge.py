@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
+from sharing.basics.sourcepath import of_system
 from sharing.model.errors import Malformed
 from sharing.model.facts import (
     FactsFailure,
@@ -22,6 +23,7 @@ from sharing.model.facts import (
     FactsNote,
     FunctionBits,
     FunctionFacts,
+    RecordBits,
     RecordFacts,
     UnitFacts,
     VariableBits,
@@ -166,6 +168,9 @@ def _function(raw: msgspec.Raw, identity: str, unit: UnitFacts) -> FunctionFacts
 def _record(raw: msgspec.Raw, key: str, unit: UnitFacts) -> RecordFacts:
     record = _decode(_RECORD, raw, unit, f"record {key!r:.80}")
     check_record(record, key, unit)
+    if 0 <= record.file < len(unit.files) and of_system(unit.files[record.file]):
+        # However a command came to the header: with -I of its folder a compiler takes it for the project's.
+        return msgspec.structs.replace(record, bits=record.bits | RecordBits.SYSTEM)
     return record
 
 

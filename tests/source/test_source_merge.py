@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from sharing.model import Malformed
+from sharing.model.facts import RecordBits, RecordFacts
 from sharing.source.merge import assemble, executables
-from tests.builders.units import INT, UnitMaker, access, call
+from tests.builders.units import INT, LONG, UnitMaker, access, call
 
 
 def unit(path: str, *, defines: tuple[str, ...] = (), uses: tuple[str, ...] = (), main: bool = False) -> UnitMaker:
@@ -28,6 +29,21 @@ def test_a_definition_wins_over_declarations_in_other_units() -> None:
     program = assemble([user.build(), owner.build()])
     assert program.variables["shared"].unit == 1
     assert not program.declared
+
+
+@pytest.mark.parametrize(("header", "system"), [("/usr/include/lib/node.h", True), ("/home/usr/include/node.h", False)])
+def test_a_record_of_an_installed_library_is_the_systems_however_its_header_was_found(
+    header: str, system: bool
+) -> None:
+    maker = UnitMaker("/src/a.c")
+    maker.record("node", ("next", 0, LONG), size=8)
+    made = maker.build()
+    files = (*made.files, header)
+    key, raw = made.records[0]
+    facts = msgspec.json.decode(raw, type=RecordFacts)
+    there = msgspec.Raw(msgspec.json.encode(msgspec.structs.replace(facts, file=len(files) - 1)))
+    program = assemble([msgspec.structs.replace(made, files=files, file_hashes=("",) * 2, records=((key, there),))])
+    assert bool(program.records[key].facts.bits & RecordBits.SYSTEM) == system
 
 
 def test_statics_of_one_name_are_two_variables() -> None:
