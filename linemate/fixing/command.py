@@ -395,6 +395,8 @@ def _explanations(chosen: Chosen) -> list[str]:
     lines: list[str] = []
     said: set[str] = set()  # what is to be known of several edits is told once; what an edit changes of each
     for finding, plans in chosen:
+        if not plans:
+            lines.append(f"{finding.id}: no edit: none is known after which nothing is left of this finding")
         for one in plans:
             done = one.plan.how if one.plan is not None else f"no edit: {one.reason}"
             head = f"{finding.id}: {one.participant.full_name}: {done}"

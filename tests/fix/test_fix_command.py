@@ -293,6 +293,14 @@ def test_what_is_refused_is_said_with_what_to_do_by_hand() -> None:
     ]
 
 
+def test_what_has_no_remedy_is_said_to_have_none() -> None:
+    """Asked for by its id it was "nothing to fix from None on"."""
+    wanted = finding("lock")
+    assert command._explanations([(wanted, ())]) == [
+        f"{wanted.id}: no edit: none is known after which nothing is left of this finding"
+    ]
+
+
 def test_not_a_second_time_where_the_reason_has_it() -> None:
     """The near miss, and so is a change that would break something."""
     wanted = finding("lock")
