@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -106,6 +107,28 @@ def test_whole_variables_of_a_kernel_that_are_hardly_written_cost_nothing(
     line = LineProfile(BSS, LINE, (lock, victim))
     draft = Draft("r", Severity.LOW, Verdict.FALSE_SHARING, line, (lock, victim), (lock,), "", (), 1.0)
     assert conflict_of(draft, kernel=kernel).free == (victim,) * free
+
+
+def test_where_moves_have_no_end_members_get_lines_of_their_own() -> None:
+    """A member that moves comes to others, which move on; near miss: where that is all right it costs nothing."""
+    b = Builder()
+    kind = record(b, ("first", WORD), ("second", WORD), ("rest", 30 * WORD), size=32 * WORD)
+    b.variable("node", 32 * WORD, at=BSS, type=kind)
+    size = 32 * WORD
+    first, second, last = (
+        actor(f"node.{at}", "node", at, whole=size, section=ALLOCATED) for at in (0, WORD, size - WORD)
+    )
+
+    def left(layout: Layout, _enough: int, *, to_others: bool) -> list[Conflict]:
+        kinds = {edit.kind for edits in layout._edits.values() for edit in edits}
+        if Kind.ELSEWHERE in kinds:
+            return [Conflict((last,), (last,))] if to_others else []
+        return [] if kinds else [Conflict((first, second), (first, second))]
+
+    pair = Conflict((first, second), (first, second))
+    for to_others in False, True:
+        edits = choose(pair, partial(left, to_others=to_others), Paths(b.image()), LINE)
+        assert [edit.kind for edit in edits] == [Kind.MEMBER if to_others else Kind.ELSEWHERE]
 
 
 def test_of_three_that_disturb_each_other_two_move() -> None:

@@ -56,12 +56,22 @@ Left = Callable[[Layout, int], Sequence[Conflict]]
 
 
 def choose(conflict: Conflict, left: Left, paths: Paths, line_size: int) -> tuple[Edit, ...]:
-    """Edits after which ``left`` finds nothing any more, () where none are known."""
+    """Edits after which ``left`` finds nothing any more, () where none are known.
+
+    A member that moves changes who else is on a line: where that has no end, only what fills lines is tried.
+    """
+    return _chosen(conflict, left, paths, line_size, moves=True) or (
+        _chosen(conflict, left, paths, line_size, moves=False)
+    )
+
+
+def _chosen(conflict: Conflict, left: Left, paths: Paths, line_size: int, *, moves: bool) -> tuple[Edit, ...]:
+    """As ``choose``, with members that move elsewhere or without."""
     edits: list[Edit] = []
     todo: Sequence[Conflict] = (conflict,)
     seen = dict.fromkeys(conflict.actors)
     while todo and len(edits) < MAX_EDITS:
-        options = list(_options(todo[0], paths, line_size))
+        options = [e for e in _options(todo[0], paths, line_size) if moves or e.kind is not Kind.ELSEWHERE]
         if not edits:  # later conflicts are of what the newcomers came to
             options = [edit for edit in options if edit.actor in conflict.newcomers] or options
         places = {known.place for known in edits}
