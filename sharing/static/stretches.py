@@ -14,6 +14,8 @@ block is (``Image.blocks``), whatever the loops are.
 Threads of one entry that goes one of several ways for life (``lifearms``) have a bit for each way, and all meet.  So
 has each section of a parallel region (``sectionarms``), which meets the others and not itself.
 
+What main does before it starts threads of a kind meets none of these (``beforestarts``).
+
 A parallel region that only the main thread enters, by a call that returns when the region has ended, overlaps neither
 main's own code nor another such region.
 """
@@ -23,23 +25,23 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence, Set
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.ways import Mirrors, points
+from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
-from sharing.model.meetings import waits_for_all
 from sharing.model.vocabulary import BarrierRow
-from sharing.model.ways import Points, longest
-from sharing.static.callees import functions_called, names_of_callees
+from sharing.static.barrierrounds import MAX_CALLS, MAX_PARTS, Round, Stages, rounds_of
+from sharing.static.beforestarts import STARTED, BeforeStarts, before_starts, lines_of_main
+from sharing.static.callees import functions_called
 from sharing.static.edges import Edges
-from sharing.static.executions import each_time, in_loop
-from sharing.static.howfar import NO_ROUND, OF_ALL, Arrivals, Waits, loops_around, on_ways
+from sharing.static.executions import in_loop
+from sharing.static.howfar import NO_ROUND, OF_ALL, Arrivals, Waits, loops_around
 from sharing.static.lifearms import LifeArms, life_arms
 from sharing.static.meetingpoints import MeetingPoint, meeting_points
 from sharing.static.phases import Phases, program_point
@@ -52,48 +54,11 @@ from sharing.static.turns import Turns, turns
 from sharing.static.waves import Waves
 from sharing.static.waysin import ways_in
 
-MAX_PARTS = 8  # of one thread; a longer row of barriers is a loop that was unrolled
-MAX_CALLS = 64  # at barriers of one entry; of more, which are compared with each other, nothing is said
-
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
 # By object: arrivals made before at most, waits passed before at least; of a loop how many barriers of a round, and 0.
 Passed = tuple[tuple[int, int], ...]
-
-
-class _Round(msgspec.Struct, frozen=True):
-    """Barriers in a loop, of which each round passes ``number``, on one arm or another, and the number of that loop.
-
-    Between the arrival and the wait at one, where these are two calls, others may be a stage behind or not.
-    """
-
-    arrivals: Points
-    waits: Points
-    loop: int
-    number: int
-
-    def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
-        """How many of them a thread has passed since the last of a round, at each of these places."""
-        places = points(image, rows)
-        (made, sure), (arrived, also) = (on_ways(calls, places) for calls in (self.waits, self.arrivals))
-        known = sure & also & (made == arrived) & (loops_around(image, rows) == self.loop)
-        return [(int(n), 0) if told else NO_ROUND for n, told in zip(made % self.number, known, strict=True)]
-
-
-class _Stages(msgspec.Struct, frozen=True):
-    """Barriers that an entry passes, and of how many of them in a row the place of each block is known."""
-
-    function: int
-    barriers: Table
-    number: int
-
-    def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
-        """How many a thread has passed of a round at each of these places of the entry."""
-        stages, stage = Mirrors(image).stages(rows["function"], rows["order"])
-        here = (rows["order"][:, None] == self.barriers["order"]) & (rows["ip"][:, None] > self.barriers["ip"])
-        made = (stage + here.sum(axis=1)) % self.number
-        return [(int(n), 0) if told else NO_ROUND for n, told in zip(made, stages > 0, strict=True)]
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -108,7 +73,7 @@ class _Line(msgspec.Struct, frozen=True):
     objects: tuple[int, ...]
     arrivals: tuple[Arrivals, ...]
     waits: tuple[Waits, ...]
-    rounds: tuple[_Round | _Stages | Turns | Token, ...] = ()
+    rounds: tuple[Round | Stages | Turns | Token | BeforeStarts, ...] = ()
     sections: LifeArms | None = None
     through: tuple[int, ...] = ()
 
@@ -126,10 +91,10 @@ class _Line(msgspec.Struct, frozen=True):
         arms = self.sections.at(places)
         return [(*one, (arm, 0)) if arm >= 0 else one for one, arm in zip(passed, arms, strict=True)]
 
-    def without_words(self) -> _Line:
-        """The barriers alone, not the words that threads set for others."""
-        kept = [at for at, waits in enumerate(self.waits) if waits.behind is None]
-        rounds = [at for at, one in enumerate(self.rounds) if not isinstance(one, Turns | Token)]
+    def without(self, *kinds: type) -> _Line:
+        """Less: of what threads set for others the ``kinds``, and with turns the words that they wait for."""
+        kept = [at for at, waits in enumerate(self.waits) if waits.behind is None or Turns not in kinds]
+        rounds = [at for at, one in enumerate(self.rounds) if not isinstance(one, kinds)]
         objects = (*(self.objects[at] for at in kept), *(self.objects[len(self.waits) + at] for at in rounds))
         return msgspec.structs.replace(
             self,
@@ -138,6 +103,11 @@ class _Line(msgspec.Struct, frozen=True):
             waits=tuple(self.waits[at] for at in kept),
             rounds=tuple(self.rounds[at] for at in rounds),
         )
+
+    def starts(self) -> Iterator[tuple[int, BeforeStarts]]:
+        """Whom it starts, by the numbers of these stages."""
+        numbered = zip(self.objects[len(self.waits) :], self.rounds, strict=True)
+        return ((number, one) for number, one in numbered if isinstance(one, BeforeStarts))
 
     def once(self, passed: Passed) -> bool:
         """Is it a section, which one thread does?"""
@@ -239,12 +209,15 @@ def find_stretches(
     sections: set[int] = set()
     meetings = meeting_points(image, knowledge, roots, once, mask)
     begun = {at for at, of in regions.items() if at == of}
-    for line in _lines(image, meetings, roots, begun, (edges, mask, alone), semaphores_of(image, knowledge)):
+    starts = before_starts(image, in_series.places, alone)
+    for line in _lines(image, meetings, roots, begun, (edges, mask, alone), semaphores_of(image, knowledge), starts):
         behind = () if line.sections is None else (image.behind.elsewhere,)
         own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
-        if len(found) > MAX_PARTS:
-            line = line.without_words()
+        for less in ((BeforeStarts,), (Turns, Token)):
+            if len(found) <= MAX_PARTS:
+                break
+            line = line.without(*less)
             found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
         if not 1 <= len(found) <= MAX_PARTS or len(made) + len(found) - 1 > most:
             continue
@@ -267,19 +240,33 @@ def find_stretches(
             made.append(dataclasses.replace(roots[ways.root], is_part=True))
             source.append(ways.root)
             passed.append({})
+    for number, one in (told for of in parts if isinstance(of.line, _Line) for told in of.line.starts()):
+        for at in (at for at, of_root in enumerate(source) if of_root == one.root):
+            passed[at][number] = STARTED
+    apart = {(a, b) for a in range(len(roots)) for b in range(len(roots)) if _one_after_another(roots, regions, a, b)}
+    meets = _meets(made, source, passed, waves | apart, sections)
+    parted = sum(p.every for p in parts)
+    return Stretches(tuple(made), tuple(source), tuple(meets), parted, tuple(parts), tuple(meetings))
+
+
+def _meets(
+    made: Sequence[Root],
+    source: Sequence[int],
+    passed: Sequence[dict[int, tuple[int, int]]],
+    apart: Set[tuple[int, int]],
+    sections: Container[int],
+) -> list[int]:
+    """By root, stretches included, who may overlap it.  ``apart``: pairs of roots that never do."""
     meets = []
     for at, root in enumerate(made):
         met = 0
         for other in range(len(made)):
-            alike = source[at] == source[other]
-            kinds = source[at], source[other]
-            together = root.many if alike else kinds not in waves and not _one_after_another(roots, regions, *kinds)
+            together = root.many if source[at] == source[other] else (source[at], source[other]) not in apart
             together &= at != other or at not in sections
             if together and not _parted(passed[at], passed[other]):
                 met |= 1 << other
         meets.append(met)
-    parted = sum(p.every for p in parts)
-    return Stretches(tuple(made), tuple(source), tuple(meets), parted, tuple(parts), tuple(meetings))
+    return meets
 
 
 def _lives(image: Image, roots: Sequence[Root], edges: Edges, parted: Container[int]) -> Iterator[_Ways]:
@@ -360,11 +347,12 @@ def _lines(
     regions: Container[int],
     calls: tuple[Edges, Masks, Callable[[Table], Bools]],
     semaphores: dict[int, BarrierRow],
+    starts: dict[int, list[BeforeStarts]],
 ) -> Iterator[_Line]:
-    """Entries of threads that pass barriers, where all calls at each of these are in such entries.
+    """Entries of threads that pass barriers, where all calls at each of these are in such entries, and main's code.
 
     ``calls``: edges, the roots that reach each function, and what runs while there is one thread; ``semaphores``: by
-    address functions that wait at one, or post it.
+    address functions that wait at one, or post it; ``starts``: by function the threads that main starts there.
     """
     edges, mask, alone = calls
     entry = _entries(image, roots, edges)
@@ -388,12 +376,18 @@ def _lines(
         for row in rows if not looped and not one.unnamed else ():
             passed[row].append(number)
     kinds: dict[tuple[int, ...], int] = {}
-    for row in dict.fromkeys((*passed, *again, *taken)):
+    lines = list(dict.fromkeys((*passed, *again, *taken)))
+    for row, way in lines_of_main(starts, lines, entry, image, edges):
+        entry[row] = entry[way[0]]
+        through |= {row: way} if way != (row,) else {}
+        lines += [row] if row not in lines else []
+    for row in lines:
         numbers = passed[row]
-        rounds: dict[int, _Round | _Stages | Turns | Token]
-        rounds = dict(_rounds(image, row, [(number, objects[number]) for number in again[row]], kinds))
+        rounds: dict[int, Round | Stages | Turns | Token | BeforeStarts]
+        rounds = dict(rounds_of(image, row, [(number, objects[number]) for number in again[row]], kinds))
         if row in taken:
             rounds[kinds.setdefault((0, taken[row].word), -1 - len(kinds))] = taken[row]
+        rounds |= {kinds.setdefault((1, one.root), -1 - len(kinds)): one for one in starts.get(row, ())}
         if not numbers and not rounds:
             continue
         here = [objects[number].within(row) for number in numbers]
@@ -434,59 +428,3 @@ def _flags(
         if arrives.all() and len(behind) + len(waits):
             flags.append(MeetingPoint(one.arrivals, waits, behind=behind))
     return flags
-
-
-def _rounds(
-    image: Image, function: int, objects: list[tuple[int, MeetingPoint]], kinds: dict[tuple[int, ...], int]
-) -> Iterator[tuple[int, _Round | _Stages]]:
-    """The loop whose every round passes these barriers, several times in all, with a number below zero.
-
-    The number is the same where another entry passes the same ones as often in a round.
-    """
-    told = _stages_told(image, function, [one for _, one in objects])
-    if told is not None:
-        number = max((n for n in range(2, MAX_PARTS + 1) if told.number % n == 0), default=0)
-        kind = (-number, *(number for number, _ in objects))
-        if number:
-            yield kinds.setdefault(kind, -1 - len(kinds)), msgspec.structs.replace(told, number=number)
-        return
-    objects = [(number, one) for number, one in objects if in_loop(one.depths).all()]
-    if not objects:
-        return
-    arrivals, waits = (
-        np.concatenate([rows[rows["function"] == function] for rows in of_all])
-        for of_all in zip(*((one.arrivals, one.waits) for _, one in objects), strict=True)
-    )
-    passed = _passes_a_round(image, arrivals), _passes_a_round(image, waits)
-    if passed[0] == passed[1] and 1 < passed[1][1] <= MAX_PARTS:
-        loop, each = passed[1]
-        kind = (each, *(number for number, _ in objects))
-        places = points(image, arrivals), points(image, waits)
-        yield kinds.setdefault(kind, -1 - len(kinds)), _Round(*places, loop, each)
-
-
-def _passes_a_round(image: Image, calls: Table) -> tuple[int, int]:
-    """The loop in which all of these are, and how many of them each round makes; none where rounds differ in that."""
-    if not 1 < len(calls) <= MAX_CALLS or (calls["loop_depth"] != 1).any():
-        return NO_ROUND
-    # Beside each other: a round that leaves out all of them stays where it is, and one with long inner loops is rare.
-    if not each_time(calls["rarity"] - calls["rarity"].min()).all():
-        return NO_ROUND
-    places, loops = points(image, calls), loops_around(image, calls)
-    behind = places.behind(places)
-    on_way = longest(behind) + longest(behind.T) - 1  # of a round that passes this one how many it passes
-    alike = (on_way == on_way[0]).all() and (loops == loops[0]).all()
-    return (int(loops[0]), int(on_way[0])) if alike else NO_ROUND
-
-
-def _stages_told(image: Image, function: int, objects: list[MeetingPoint]) -> _Stages | None:
-    """The stages of these barriers, where the function passes no others, and they were counted: 1 if it has none."""
-    calls = image.calls[image.calls["function"] == function]
-    callees = distinct(calls["callee"])
-    counted = callees[[waits_for_all(name) for name in names_of_callees(image, callees)]]
-    rows = calls[among(calls["callee"], counted)]
-    waits = {ip for one in objects for ip in one.waits["ip"][one.waits["function"] == function].tolist()}
-    if not 1 < len(rows) <= MAX_CALLS or waits != set(rows["ip"].tolist()):
-        return None
-    number = int(Mirrors(image).stages(rows["function"], rows["order"])[0].max())
-    return _Stages(function, rows, number) if number else None

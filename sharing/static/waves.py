@@ -36,10 +36,11 @@ Pairs = frozenset[tuple[int, int]]
 
 class Waves(NamedTuple):
     """``parted``: pairs of roots, by number and in both orders, that never run at one time; ``series``: roots of which
-    no two threads do."""
+    no two threads do; ``places`` as of ``start_places``."""
 
     parted: Pairs = frozenset()
     series: frozenset[int] = frozenset()
+    places: Sequence[dict[int, Table]] = ()
 
     def in_series(self, roots: Sequence[Root]) -> tuple[Root, ...]:
         """The roots, of which those in ``series`` are one thread at a time."""
@@ -54,13 +55,13 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     if not leading.any():
         return Waves()
     image, starts, joins, _ = starts_and_ends(image, knowledge, leading)
+    places = start_places(image, roots, leading)
     if not joins.any():
-        return Waves()
+        return Waves(places=places)
     starting, joining = leading_to(image, starts), leading_to(image, joins)
     # Of other functions nobody asks for the order of blocks.
     kept = np.union1d(np.flatnonzero(leading), image.calls["function"][starts])
     image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], kept)])
-    places = _places(image, roots, leading)
     of_many = [at for at, name in image.callee_names.items() if (row := knowledge.thread_start(name)) and row.many]
     several = set(image.calls["ip"][among(image.calls["callee"], of_many)].tolist())
     parted: set[tuple[int, int]] = set()
@@ -74,7 +75,7 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
         made = _Made(image, function, starting, joining)
         one_each = [(at, rows) for at, rows in here if several.isdisjoint(roots[at].started)]
         series |= {at for at, rows in one_each if _is_series(made, roots[at], rows, walls)}
-    return Waves(frozenset(parted | {(b, a) for a, b in parted}), frozenset(series))
+    return Waves(frozenset(parted | {(b, a) for a, b in parted}), frozenset(series), places)
 
 
 class _Made(NamedTuple):
@@ -162,7 +163,7 @@ def _sides(image: Image, places: Table, joins: Table) -> tuple[bool, bool]:
     return bool(before.all()), bool((at.behind(ends).any(axis=1) & ~before).all())
 
 
-def _places(image: Image, roots: Sequence[Root], leading: Bools) -> list[dict[int, Table]]:
+def start_places(image: Image, roots: Sequence[Root], leading: Bools) -> list[dict[int, Table]]:
     """By root and function of ``leading`` the calls in it that start all threads of it, themselves or further down."""
     calls = image.calls
     order, callees = calls_by_callee(image)
