@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.kept import Kept
-from sharing.model.arrays import positions
+from sharing.model.arrays import among, positions
 from sharing.model.image import ArgKind, Image
 from sharing.static import numbers
 
@@ -148,10 +148,15 @@ def passed_on(
 
 
 def handed_over(image: Image) -> npt.NDArray[np.bool_]:
-    """Functions whose address this image hands to one of its own functions: what a pool or a loop is to run."""
-    args = image.args
+    """Functions that this image hands to one of its own: what a pool or a loop is to run.
+
+    As an argument, or in a word of a record on the stack whose address is handed over, as a ``std::function`` is.
+    """
+    args, passed, calls = image.args, image.behind.passed, image.calls
+    own = np.sort(calls["ip"][function_at(image, calls["callee"]) >= 0])
     found = np.zeros(len(image.functions), bool)
     rows = args[(args["kind"] == ArgKind.ADDRESS) & (function_at(image, args["callee"]) >= 0)]
-    given = function_at(image, rows["value"].astype(np.uint64))
+    words = passed["what"][among(passed["ip"], own)]
+    given = function_at(image, np.append(rows["value"].astype(np.uint64), words))
     found[given[given >= 0]] = True
     return found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
+import msgspec
 import numpy as np
 import pytest
 
 from sharing.model import FunctionFlag, Image, SectionKind
-from sharing.model.image import WORD_DTYPE, SlotKind
+from sharing.model.image import HELD_DTYPE, WORD_DTYPE, SlotKind
+from sharing.static.callees import handed_over
 from sharing.static.pointercalls import KeptFunctions
 from tests.builders.image import Builder, Param
 
@@ -165,3 +167,23 @@ def test_a_callback_of_which_more_is_done_or_that_may_be_another_is_none(more: s
     else:
         other.keep("on_data", SlotKind.UNKNOWN, 0)
     assert ("serve", "on_data") not in resolved(b)
+
+
+def test_what_stands_in_a_record_on_the_stack_that_is_handed_over_is_handed_over() -> None:
+    """To a function of this image: what a library is handed, as the handler of a signal, no pool is."""
+    b = Builder()
+    b.function("main").call("post").call("sigaction")
+    b.function("post")
+    for name in ("task", "handler", "other"):
+        b.function(name, TAKEN)
+    image = b.image()
+    passed = np.zeros(2, HELD_DTYPE)
+    passed["ip"] = image.calls["ip"]
+    passed["what"] = [int(image.functions["address"][row_of(image, name)]) for name in ("task", "handler")]
+    behind = msgspec.structs.replace(image.behind, passed=passed)
+    found = handed_over(dataclasses.replace(image, behind=behind))
+    assert {image.names[name] for name in image.functions["name"][found].tolist()} == {"task"}
+
+
+def row_of(image: Image, name: str) -> int:
+    return [image.names[one] for one in image.functions["name"].tolist()].index(name)

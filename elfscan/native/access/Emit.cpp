@@ -20,6 +20,9 @@ constexpr int64_t MaxParamOffset = 1 << 20;
 constexpr int64_t MaxConstant = 4096;
 /// Words behind an argument that are told: a pointer to a method has two.
 constexpr int64_t PassedWords = 2;
+/// The same of functions: a std::function has two words of what it holds, and
+/// behind these who copies that and who calls it.
+constexpr int64_t CallableWords = 4;
 constexpr int8_t CountReg = 1; // rcx of the repeated string operations
 
 enum UsedFlag : uint8_t { Followed = 1, Called = 2 };
@@ -377,8 +380,12 @@ void FunctionFlow::argument(const Value &V, ArgRow Row, bool AnyAddress,
 /// is at an offset in the frame.
 void FunctionFlow::passWords(int64_t Offset, uint8_t Arg, uint64_t Ip) {
   auto It = std::ranges::lower_bound(Now.Slots, Offset, {}, &Slot::Offset);
-  for (; It != Now.Slots.end() && It->Offset < Offset + PassedWords * 8; ++It) {
+  for (; It != Now.Slots.end() && It->Offset < Offset + CallableWords * 8;
+       ++It) {
     Value V = firstArray(It->Content);
+    if (It->Offset >= Offset + PassedWords * 8 &&
+        !(takesAddress(V) && functionAt(V)))
+      continue;
     Array Of = arrayOf(V);
     uint64_t What = Of.Step ? Of.Place : whatIs(V);
     if (!What || It->Size != 8 || (It->Offset - Offset) % 8)
