@@ -352,8 +352,12 @@ bool mayAskOfFailure(const CFGBlock &B) {
   if (!Condition || !isa_and_nonnull<IfStmt>(B.getTerminatorStmt()))
     return false;
   const auto *O = dyn_cast<BinaryOperator>(Condition->IgnoreParenImpCasts());
-  return !O || (O->getOpcode() != BO_LE && O->getOpcode() != BO_GT) ||
-         !isZero(O->getRHS());
+  if (!O || !O->isRelationalOp())
+    return true;
+  // Of other numbers than zero it asks for an order, as whether an index is
+  // within bounds.
+  return isZero(O->getRHS()) && O->getOpcode() != BO_LE &&
+         O->getOpcode() != BO_GT;
 }
 
 float chanceOfTrue(const CFGBlock &B, const ASTContext &Context,

@@ -102,7 +102,7 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 Shape::Shape(const CFG &Graph, const ASTContext &Context,
              const FixedValues &Fixed)
     : Graph(Graph), Context(Context), Said(Graph, Context), Fixed(Fixed),
-      InRounds(Graph, Context) {
+      InRounds(Graph, Context), OfArrays(Graph, Context) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
   if (!BackEdges.empty())
@@ -269,6 +269,8 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
   if (Depth)
     if (std::optional<float> Seldom = InRounds.chanceOfFirst(B))
       return *Seldom;
+  if (std::optional<float> Within = OfArrays.chanceOfFirst(B))
+    return *Within;
   return chanceOfTrue(B, Context, Said);
 }
 

@@ -9,6 +9,7 @@
 #ifndef LINEMATE_ANALYZER_FUNCTION_SHAPE_H
 #define LINEMATE_ANALYZER_FUNCTION_SHAPE_H
 
+#include "Bounds.h"
 #include "Chance.h"
 #include "Fixed.h"
 #include "Rounds.h"
@@ -59,6 +60,7 @@ private:
   SaidElsewhere Said;
   const FixedValues &Fixed;
   Rounds InRounds;
+  Bounds OfArrays;
   std::vector<BlockShape> Blocks;
   std::vector<const clang::CFGBlock *> Sorted;
   std::vector<std::pair<unsigned, unsigned>> BackEdges; ///< header, source

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Graph.h"
+#include "Bounds.h"
 #include "Decoder.h"
 #include "Failures.h"
 #include "JumpTable.h"
@@ -26,6 +27,9 @@ constexpr float LeastChance = 1e-12F;
 constexpr float LoopEntered = 0.88F;
 /// The return heuristic: 72%.  That of source is in analyzer's Chance.cpp.
 constexpr float ReturnsEarly = 0.28F;
+/// Of numbers that are checked before they choose an element: below zero is out
+/// of bounds as well, the opcode heuristic.
+constexpr float IsOutOfBounds = IsNegative;
 /// Of code from which nothing comes back: a program ends once.
 constexpr float Ending = 1.0F / 1024;
 /// Of code that each thread runs once, as it comes by again and again.
@@ -400,6 +404,7 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
   };
   startChances();
   findEndings(Ops);
+  findOutOfBounds(*this, Ops, OutOfBounds);
   FirstUses = 0;
   Rounds InRounds(*this, Ops, Result);
   Counted.clear();
@@ -458,6 +463,9 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
       }
     if (MayFail &&
         FailsTo(negativeWay(*this, Ops, *It, Result, Mixed), IsNegative))
+      continue;
+    if (Forks &&
+        OneIs([&](auto To) { return OutOfBounds[To] != 0; }, IsOutOfBounds))
       continue;
     if (Forks && OneIs(
                      [&](auto To) {

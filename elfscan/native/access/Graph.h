@@ -108,10 +108,11 @@ private:
   std::vector<std::pair<uint32_t, uint32_t>> BackEdges; ///< header, source
   std::vector<uint32_t> PostOrder;                      ///< without back edges
   std::vector<KeyedBlock> Keyed;                        ///< by op
-  std::vector<float> Chance;   ///< of a block, in one run of the function
-  std::vector<uint8_t> Ends;   ///< by block: nothing comes back from there
-  std::vector<uint32_t> Alive; ///< the ways of one block that go on
-  uint32_t FirstUses = 0;      ///< that were looked for in all of the function
+  std::vector<float> Chance;        ///< of a block, in one run of the function
+  std::vector<uint8_t> Ends;        ///< by block: nothing comes back from there
+  std::vector<uint32_t> Alive;      ///< the ways of one block that go on
+  std::vector<uint8_t> OutOfBounds; ///< by block, see Bounds.h
+  uint32_t FirstUses = 0; ///< that were looked for in all of the function
   bool AnyEnds = false;
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;

@@ -1,0 +1,33 @@
+//===- Bounds.h - Which way of a branch is out of an array ------*- C++ -*-===//
+//
+// Owns checks of a number that then chooses an element of an array, or the case
+// of a switch: what is out of bounds is an error, or at least not the usual.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINEMATE_ACCESS_BOUNDS_H
+#define LINEMATE_ACCESS_BOUNDS_H
+
+#include "Graph.h"
+#include "Op.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace linemate {
+
+/// The successor of block number \p B that a number leads to which is too large
+/// for what the other successor does with it; UINT32_MAX none.  Comparisons
+/// without a sign alone tell: a loop counts with one as a rule.
+uint32_t outOfBounds(const Graph &G, std::span<const Op> Ops, uint32_t B);
+
+/// By block: does a check of bounds lead there, and nothing but the branches of
+/// checks?  What else leads there is an error as well.  What also goes on there
+/// is what follows, be the number in bounds or not.
+void findOutOfBounds(const Graph &G, std::span<const Op> Ops,
+                     std::vector<uint8_t> &Out);
+
+} // namespace linemate
+
+#endif // LINEMATE_ACCESS_BOUNDS_H
