@@ -1,8 +1,10 @@
 """Which record the address of an access leads to: a variable that debug information knows, and pointers from there on.
 
 Owns the meeting of two readings of one instruction: where its address comes from (``ORIGIN_DTYPE``), and which
-variables are there.  Of several ways the exact one counts, then the one to the largest record: a member's own record
-says less than the one around it.  Of equal size, the one from which more members lead to the bytes is around the other.
+variables are there.  Of several ways one through a pointer counts before a variable in memory, which may be no more
+than what was read through the pointer; then the exact one counts, then the one to the largest record: a member's own
+record says less than the one around it.  Of equal size, the one from which more members lead to the bytes is around the
+other.
 """
 
 from __future__ import annotations
@@ -144,7 +146,7 @@ def reached(rows: Rows, locals_: Locals) -> dict[int, Reached]:
 
 def _rank(one: Reached, locals_: Locals) -> tuple[bool, bool, int, int]:
     leaf = locals_.types.leaf(one.type, one.offset)
-    return one.local, one.exact, locals_.types.size(one.type), leaf.path.count(".") if leaf is not None else -1
+    return not one.local, one.exact, locals_.types.size(one.type), leaf.path.count(".") if leaf is not None else -1
 
 
 class _Statics:

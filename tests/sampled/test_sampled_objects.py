@@ -106,6 +106,14 @@ def test_pointers_to_plain_numbers_and_beyond_an_open_end_say_nothing() -> None:
     assert one(known(pointer("m", DI, TO_OPEN)), origin(DI, 24)) is None
 
 
+def test_a_value_that_is_still_where_it_was_read_from_is_no_variable_of_the_frame() -> None:
+    """``long fd = s->fd;`` of which the compiler makes no copy: that the variable is in memory there says no more."""
+    copy = Local("fd", "serve", LONG, DI, 16, in_memory=True)
+    assert one(known(copy, pointer("s", DI)), origin(DI, 16)) == ("session", 16, True)
+    assert one(known(pointer("s", DI), copy), origin(DI, 16)) == ("session", 16, True)
+    assert one(known(copy), origin(DI, 16)) == ("long", 0, True), "no pointer is known to be there"
+
+
 def test_what_is_behind_a_record_is_one_like_it() -> None:
     assert one(known(pointer("t", DI, TO_STATS)), origin(DI, 24)) == ("stats", 8, True)
 
