@@ -13,10 +13,10 @@ from sharing.model.finding import Finding, Severity
 
 HEAD = """# Planted programs
 
-Fifty-nine programs of 330 to 1,180 lines in the style of servers and libraries, by twelve who did not know how
+Sixty-three programs of 330 to 1,180 lines in the style of servers and libraries, by thirteen who did not know how
 linemate judges, each with several pairs of things that share a line and as many that only look so: seldom counters,
 configuration that is written at the start, elements that are aligned, errors that never come. Which pairs threads used
-on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 44 a trace
+on one line was counted (callgrind for how often, builds that tell addresses for which bytes; of the last 48 a trace
 of every access by a tool of valgrind) and written down with the names that a report may give them, before linemate was
 run: a pair is one where two threads that ran at the same time used different bytes of a line, one of them wrote, and
 both did so at least 100 times per million of their instructions.
@@ -106,6 +106,13 @@ findings at high were true, of 87 at medium 78, of 87 at low 58; without symbols
 do through pointers that code did not lead to: handlers that a function puts into an array, which are known since, and
 threads that a table of functions starts, with what they run in a part of a larger record, which are not. In code each
 check in front of the work halves how often that is done, as long as nothing tells which way is usual.
+""",
+    "thirteenth": """At the first run 78 of 136 pairs were found with gcc -O2, 82 of 138 with clang -O2, 64 of 129 and
+70 of 132 at -O0, 36 of 136 without symbols, and 82 of 136 in the source; of the pairs that both sides used 1,000 times
+per million instructions 57 of 103, 60 of 106, 17 of 34, 22 of 39, 32 of 103 and 68 of 112. But for stripped files, 54
+of 58 findings at high were true and one plausible, of 92 at medium 86, of 140 at low 107; without symbols 8 of 9 at
+high. What is missed is above all in records on the heap: what runs on one of several threads by turns (strands), small
+records side by side, and a third thread's member in a record that two others have at one time.
 """,
 }
 _MANY = {4: "four", 5: "five"}
