@@ -7,6 +7,7 @@
 
 #include "Bounds.h"
 #include "Chance.h"
+#include "Rounds.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -21,15 +22,6 @@ namespace {
 /// A variable or member, and a number of elements that it chooses from.
 using Extents = llvm::DenseSet<std::pair<const ValueDecl *, uint64_t>>;
 
-const ValueDecl *indexOf(const Expr *E) {
-  E = E->IgnoreParenCasts();
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-    return Ref->getDecl();
-  if (const auto *M = dyn_cast<MemberExpr>(E))
-    return M->getMemberDecl();
-  return nullptr;
-}
-
 Extents extentsOf(const CFG &Graph, const ASTContext &Context) {
   Extents Found;
   for (const CFGBlock *B : Graph)
@@ -37,7 +29,7 @@ Extents extentsOf(const CFG &Graph, const ASTContext &Context) {
       auto S = E.getAs<CFGStmt>();
       const auto *Element =
           S ? dyn_cast<ArraySubscriptExpr>(S->getStmt()) : nullptr;
-      const ValueDecl *Index = Element ? indexOf(Element->getIdx()) : nullptr;
+      const ValueDecl *Index = Element ? declared(Element->getIdx()) : nullptr;
       const auto *Array =
           Index ? Context.getAsConstantArrayType(
                       Element->getBase()->IgnoreParenImpCasts()->getType())
@@ -71,7 +63,7 @@ std::optional<bool> firstIsWithin(const CFGBlock &B, const ASTContext &Context,
   if (isSizeOfArray(O->getRHS()))
     return Below;
   Expr::EvalResult Most;
-  const ValueDecl *Index = indexOf(O->getLHS());
+  const ValueDecl *Index = declared(O->getLHS());
   if (!Index || !O->getRHS()->EvaluateAsInt(Most, Context) ||
       Most.Val.getInt().isNegative())
     return std::nullopt;

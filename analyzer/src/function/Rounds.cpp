@@ -41,15 +41,6 @@ const Expr *steppedBy(const Stmt &S) {
              : nullptr;
 }
 
-const ValueDecl *declared(const Expr *E) {
-  E = E->IgnoreParenCasts();
-  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
-    return Ref->getDecl();
-  if (const auto *M = dyn_cast<MemberExpr>(E))
-    return M->getMemberDecl();
-  return nullptr;
-}
-
 /// Does it add one to what several threads count, and yield that?
 bool countsAtomically(const Expr *E) {
   if (const auto *Atomic = dyn_cast<AtomicExpr>(E))
@@ -94,6 +85,15 @@ const Expr *setTo(const CFGBlock *Way, const ValueDecl &Counter) {
 }
 
 } // namespace
+
+const ValueDecl *declared(const Expr *E) {
+  E = E->IgnoreParenCasts();
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E))
+    return Ref->getDecl();
+  if (const auto *M = dyn_cast<MemberExpr>(E))
+    return M->getMemberDecl();
+  return nullptr;
+}
 
 Rounds::Rounds(const CFG &Graph, const ASTContext &Context) : Context(Context) {
   for (const CFGBlock *B : Graph)

@@ -18,6 +18,9 @@
 
 namespace linemate {
 
+/// The variable or member that an expression names, or null.
+const clang::ValueDecl *declared(const clang::Expr *E);
+
 /// Rounds of a loop of which nothing is known (LOOP_FACTOR of sharing), and
 /// from which number of known ones on that is far off.
 inline constexpr float UnknownRounds = 10;
