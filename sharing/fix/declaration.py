@@ -44,7 +44,8 @@ class Declarator:
 class Statement:
     """``begin`` is where the specifiers begin, ``specified`` where they end, ``end`` is behind the semicolon.
 
-    ``attributes`` are those of the variable, where they were taken out of the specifiers (``sharing.fix.attributes``).
+    ``attributes`` are those of the variable, where they were taken out of the specifiers (``sharing.fix.attributes``);
+    ``stored``: a macro among them gives it its storage class.
     ``defines`` is the definition of its type where that has a name and stands among them; ``specifiers`` name it then.
     """
 
@@ -56,6 +57,7 @@ class Statement:
     specified: int
     attributes: str = ""
     defines: str = ""
+    stored: bool = False
 
     @property
     def again(self) -> str:
@@ -91,8 +93,13 @@ class Statement:
         raise Refused("its declaration was not understood")
 
 
-def read_declaration(source: Source, begin: int, name_begin: int, name: str) -> Statement:
-    """The statement that begins at ``begin`` and declares ``name`` at ``name_begin``."""
+def read_declaration(
+    source: Source, begin: int, name_begin: int, name: str, names: frozenset[bytes] = frozenset()
+) -> Statement:
+    """The statement that begins at ``begin`` and declares ``name`` at ``name_begin``; ``names`` are all that it does.
+
+    By these the first declarator is known, whatever macros stand behind its name.
+    """
     code = source.code
     at = source.at(name_begin)
     if at >= len(code) or code[at].begin != name_begin or code[at].text != name.encode("utf-8", "surrogateescape"):
@@ -109,7 +116,7 @@ def read_declaration(source: Source, begin: int, name_begin: int, name: str) -> 
     for directive in source.directives:
         if begin < directive.begin < code[last].begin:
             raise Refused("its declaration contains a preprocessor directive")
-    stop = _first_declarator(code, first, last, name_begin)
+    stop = _first_declarator(code, first, last, name_begin, names)
     declarators = tuple(_declarator(code, a, b) for a, b in _split(code, stop, last))
     specified = code[stop - 1].end
     defines, body = _defined(code, first, stop)
@@ -167,12 +174,12 @@ def _skip(code: list[Token], at: int, end: int) -> int:
     return at + 1
 
 
-def _first_declarator(code: list[Token], first: int, last: int, wanted: int) -> int:
+def _first_declarator(code: list[Token], first: int, last: int, wanted: int, names: frozenset[bytes]) -> int:
     """Index of the first token that belongs to a declarator and not to the type."""
     at, name = first, -1
     while at < last:
         token = code[at]
-        if token.begin == wanted:
+        if token.begin == wanted or (token.text in names and code[at - 1].text not in _DEFINING):
             name = at  # whatever stands behind it: a macro for an attribute
             break
         if token.text in _GROUPED and at + 1 < last and code[at + 1].text == b"(":

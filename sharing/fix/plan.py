@@ -119,6 +119,7 @@ class Planner:
         self._whole: Planner = self
         self._spellings: dict[str, Spelling] = {}
         self._macros: dict[tuple[str, bytes], tuple[tuple[list[Token], bool], ...]] = {}
+        self._names: dict[str, dict[int, set[bytes]]] = {}
 
     @property
     def line_size(self) -> int:
@@ -179,6 +180,19 @@ class Planner:
             names = {file: None for unit in self.program.units if path in unit.files for file in unit.files}
             self._macros[key] = tuple(each for file in names for each in definitions(file, name, self.files))
         return self._macros[key]
+
+    def declared_by(self, path: str, begin: int) -> frozenset[bytes]:
+        """Names of the variables that the statement at ``begin`` of a file declares."""
+        if path not in self._names:
+            found = self._names.setdefault(path, defaultdict(set))
+            for unit in (unit for unit in self.program.units if path in unit.files):
+                at = unit.files.index(path)
+                for each in unit.variables:
+                    places = [(each.file, each.begin), *((file, start) for file, _, start, _ in each.declarations)]
+                    name = last_name(each.name).encode("utf-8", "surrogateescape")
+                    for start in (start for file, start in places if file == at):
+                        found[start].add(name)
+        return frozenset(self._names[path].get(begin, ()))
 
     def keep(self, facts: VariableFacts) -> str:
         """An attribute that keeps the padding of a static, "" where none is needed.

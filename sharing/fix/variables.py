@@ -77,7 +77,7 @@ def _by_attribute(planner: Planner, variable: Defined[VariableFacts], attribute:
     changes = Changes()
     how = f"move it to the kernel's section for it ({attribute})"
     try:
-        changes.insert(source, _declaration(source, facts)[1].suffix, f" {attribute}")
+        changes.insert(source, _declaration(planner, source, facts)[1].suffix, f" {attribute}")
     except Refused:
         # DEFINE_SPINLOCK(name) and its like take it in front.
         code, at = source.code, source.at(facts.begin)
@@ -89,8 +89,9 @@ def _by_attribute(planner: Planner, variable: Defined[VariableFacts], attribute:
     return Plan(changes.edits(), how, rounds=False)
 
 
-def _declaration(source: Source, facts: VariableFacts) -> tuple[Statement, Declarator]:
-    statement = read_declaration(source, facts.begin, facts.name_begin, last_name(facts.name))
+def _declaration(planner: Planner, source: Source, facts: VariableFacts) -> tuple[Statement, Declarator]:
+    names = planner.declared_by(source.path, facts.begin)
+    statement = read_declaration(source, facts.begin, facts.name_begin, last_name(facts.name), names)
     return statement, statement.declarator(facts.name_begin)
 
 
@@ -107,7 +108,7 @@ def _by_own_type(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
         return plan
     source = planner.source(planner.program.path(variable.unit, variable.facts.file))
     changes = Changes()
-    changes.insert(source, _declaration(source, variable.facts)[1].suffix, f" {keep}")
+    changes.insert(source, _declaration(planner, source, variable.facts)[1].suffix, f" {keep}")
     return replace(plan, edits=(*plan.edits, *changes.edits()), notes=(*plan.notes, KEPT))
 
 
@@ -125,8 +126,8 @@ def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     style = planner.spelling(source.path)
     if not style.cxx:
         raise Refused("")  # a header that C reads too
-    statement, declarator = _declaration(source, facts)
-    statement = with_attributes(planner, statement)
+    statement, declarator = _declaration(planner, source, facts)
+    statement = with_attributes(planner, statement, facts.declared_align)
     if statement.attributes:
         raise Refused(f"it has attributes: {statement.attributes}")
     inner = member_text(statement, declarator, facts, last_name(facts.name), planner.line_size)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sharing.fix.abi import variable_is_seen
-from sharing.fix.attributes import aligning_macro, with_attributes
+from sharing.fix.attributes import behind_name, with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
@@ -28,8 +28,6 @@ VALUE = "value"
 _TAGS = frozenset((b"struct", b"union", b"enum", b"class"))
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx|h\+\+)$")  # not .inc: such a part of a file uses its statics
 _MAX_COLUMNS = 100
-# On a variable it may ask for less than its type does, and gets that.
-_ALIGNED = re.compile(r"__attribute__\s*\(\(\s*(__)?aligned(__)?\s*(\([^()]*\))?\s*\)\)")
 _COLUMN = {name: at for at, name in enumerate(ACCESS_COLUMNS)}
 
 
@@ -66,7 +64,8 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
         own = (path, begin) == (source.path, facts.begin)
         token = _name_in(at, begin, name, facts.name_begin if own else None)
         declared.setdefault(path, set()).add(token.begin)
-        statement = with_attributes(planner, read_declaration(at, begin, token.begin, name))
+        read = read_declaration(at, begin, token.begin, name, planner.declared_by(path, begin))
+        statement = with_attributes(planner, read, facts.declared_align)
         if own and not style.cxx and _static_by_macro(statement, facts):
             raise Refused("a macro gives it its storage class")
         declarator = statement.declarator(token.begin)
@@ -77,7 +76,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
             wrapper,
             defines=(path, begin) == (where, first),
             keep=planner.keep(facts) if own else "",
-            aligned_by_macro=aligning_macro(planner, at, at.text(declarator.suffix, declarator.init)),
+            attributes=behind_name(planner, statement, declarator, facts.declared_align),
         )
     for path in _readers(planner, facts, source.path, set(paths)):
         at = planner.source(path)
@@ -99,7 +98,7 @@ def wrap(planner: Planner, variable: Defined[VariableFacts], *, elements: bool =
 
 def _static_by_macro(statement: Statement, facts: VariableFacts) -> bool:
     """``LOCAL int name`` in C, where a macro says ``static``: it cannot go into the wrapper with the type."""
-    said = "static" in statement.storage.split() or facts.declarations
+    said = statement.stored or "static" in statement.storage.split() or facts.declarations
     return bool(facts.bits & VariableBits.INTERNAL) and not said
 
 
@@ -157,7 +156,7 @@ def _rewrite(
     *,
     defines: bool,
     keep: str,
-    aligned_by_macro: bool,
+    attributes: str,
 ) -> None:
     """One declaration: the wrapper type where it comes first, the variable with that type."""
     source, style, tag = statement.source, wrapper.style, wrapper.tag
@@ -165,8 +164,6 @@ def _rewrite(
     scope = source.text(declarator.scope, declarator.name.begin)
     member, suffix = _member(statement, declarator, wrapper)
     body = f"{style.member} {member};" if style.member else f"{member} {style.trailing};"
-    written = "" if aligned_by_macro else source.text(declarator.suffix, declarator.init)
-    attributes = _ALIGNED.sub("", written).strip()
     behind = " ".join(part for part in (f"{scope}{name}{suffix}", attributes, keep) if part)
     init = _initialiser(statement, declarator, wrapper)
     storage = "".join(f"{text} " for text in (statement.attributes, statement.storage) if text)

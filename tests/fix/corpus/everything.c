@@ -31,6 +31,25 @@ static struct {
 } buffer;
 static long *const *volatile deep __attribute__((unused)) = NULL;
 unsigned int wide __attribute__((aligned(16))) = 1;
+static long narrow __attribute__((aligned(8), unused)) = 1; /* on the variable it would undo the type's alignment */
+static char page[100] __attribute__((aligned(4096)));
+#define USED __attribute__((used))
+#define COUNTED __attribute__((section(".counted")))
+#define LOCAL static
+#define SHARED extern
+#define EMPTY
+static USED long sent COUNTED = 1, received COUNTED = 2;
+LOCAL volatile long turns = 5, rounds EMPTY;
+SHARED long told, asked EMPTY;
+long told = 4, asked;
+#define FROM_FOUR = 4
+#define SMALL __attribute__((aligned(8), unused))
+#define LOCAL_COUNT static long
+static long fourth FROM_FOUR;        /* refused: a macro gives it its value */
+static long small SMALL;             /* refused: SMALL aligns it and does more */
+LOCAL_COUNT local;                   /* refused: LOCAL_COUNT is more than an attribute */
+static int from(void), until EMPTY;  /* declared with a function */
+static int from(void) { return 3; }
 
 #define BUMP(by) (hits += (by))
 #define FIRST pairs[0].n
@@ -52,5 +71,6 @@ long touch(struct stats *other, long misses_) {
     hook(calls);
   state = state == IDLE ? BUSY : IDLE;
   buffer.size = FIRST + stats.reads + own + (words != NULL) + wide;
+  narrow += page[1] + sent++ + received++ + turns++ + rounds++ + told++ + asked++ + fourth++ + small++ + local++ + from() + until++;
   return *last + (long)(list.next == NULL && knot.next == ring.next) + (deep == NULL);
 }

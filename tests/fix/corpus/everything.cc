@@ -23,6 +23,13 @@ union Word {
 } word = {5};
 thread_local long per_thread; // refused: each thread has its own
 constinit long at_start = 4;
+#define CONST_INIT constinit
+#define GUARDED_BY(lock)
+[[maybe_unused]] CONST_INIT std::atomic<long> at_first GUARDED_BY(none) = 4, at_next GUARDED_BY(none);
+long behind alignas(16) = 3;
+struct Both {
+  long n;
+} left, right{3};
 auto deduced = 7L; // refused: its type is deduced
 decltype(hidden) same = 3;
 long (*hook)(int) = nullptr;
@@ -44,6 +51,7 @@ static long use(int total_) {
   unnamed.x++;
   word.whole = 2;
   bare.weight = pair.weight;
+  at_first += at_next++ + behind++ + left.n++ + right.n++;
   kind = Kind::B;
   COUNT();
   per_thread++;
