@@ -12,7 +12,7 @@ from sharing.fix.abi import outside
 from sharing.fix.hazards import refuse_larger
 from sharing.fix.padding import check_standard, is_first, pad_around, shown, size_around
 from sharing.fix.plan import Changes, Plan, Planner
-from sharing.fix.records import file_of, loose_place, refuse_unbounded, separate_element
+from sharing.fix.records import elements_of, file_of, is_only_in, loose_place, refuse_unbounded, separate_element
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
@@ -71,14 +71,15 @@ def separate_member_elements(planner: Planner, record: Defined[RecordFacts], pat
         step = _member(planner, at, name) if at is not None else None
         if step is None:
             break
-        tree = stripped(step[1].type)
-        if tree.kind != TypeKind.ARRAY or tree.inner is None:
-            at = planner.own_record(tree, step[0].unit)
+        elements = elements_of(planner, step[1].type, step[0].unit)
+        if elements is None:
+            at = planner.own_record(step[1].type, step[0].unit)
             continue
-        element = planner.own_record(tree.inner, step[0].unit)
+        inner, unit, holder = elements
+        element = planner.own_record(inner, unit)
         if element is None:
             raise Refused(f"the elements of {name} have no type of their own: give them one that is aligned")
-        if planner.users(element.facts.key) - {f"record {step[0].facts.key}"}:
+        if not is_only_in(planner, element, holder, f"record {step[0].facts.key}"):
             raise Refused(f"{shown(element.facts)} is the type of other things too: give {name} one of its own")
         return separate_element(planner, element)
     raise Refused(f"no array {path} is known")

@@ -12,7 +12,7 @@ from sharing.fix.padding import check_standard, closing_brace, pad_tail, shown, 
 from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
-from sharing.model.facts import RecordBits, RecordFacts
+from sharing.model.facts import RecordBits, RecordFacts, TypeTree
 from sharing.model.types import TypeKind
 from sharing.source.declarations import stripped
 from sharing.source.program import Defined
@@ -78,6 +78,30 @@ def separate_element(planner: Planner, record: Defined[RecordFacts]) -> Plan:
         tail=True,
         grows=size_with_tail(facts, planner.line_size) - facts.size,
     )
+
+
+def elements_of(planner: Planner, tree: TypeTree, unit: int) -> tuple[TypeTree, int, str] | None:
+    """The type of an array's elements, the unit that knows it, and the key of the class that holds the array.
+
+    That is ``std::array`` or another one of a library with no other member, "" for a plain array; None for no array.
+    """
+    core = stripped(tree)
+    if core.kind == TypeKind.ARRAY and core.inner is not None:
+        return core.inner, unit, ""
+    holder = planner.record_of(core, unit)
+    if holder is None or not holder.facts.bits & RecordBits.SYSTEM or len(holder.facts.members) != 1:
+        return None
+    inner = stripped(holder.facts.members[0].type)
+    if inner.kind != TypeKind.ARRAY or inner.inner is None:
+        return None
+    return inner.inner, holder.unit, holder.facts.key
+
+
+def is_only_in(planner: Planner, element: Defined[RecordFacts], holder: str, user: str) -> bool:
+    """Is a record the type of the elements of one array alone, that of ``user``, or in its ``holder``?"""
+    if not holder:
+        return planner.users(element.facts.key) <= {user}
+    return planner.users(element.facts.key) <= {f"record {holder}"} and planner.users(holder) <= {user}
 
 
 def refuse_unbounded(facts: RecordFacts) -> None:

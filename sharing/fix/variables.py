@@ -14,7 +14,7 @@ from sharing.fix.attributes import with_attributes
 from sharing.fix.declaration import Declarator, Statement, read_declaration
 from sharing.fix.macros import DeclaredByMacro
 from sharing.fix.plan import KEPT, Changes, Plan, Planner, last_name
-from sharing.fix.records import align_record
+from sharing.fix.records import align_record, elements_of, is_only_in
 from sharing.fix.rewriting import member_text, replace_declarator
 from sharing.fix.tokens import Refused, Source
 from sharing.fix.wrapper import wrap
@@ -57,12 +57,13 @@ def separate_elements(planner: Planner, identity: str) -> Plan:
     """Give every element of an array lines of its own."""
     variable = planner.variable(identity)
     facts = variable.facts
-    array = stripped(facts.type)
-    if array.kind != TypeKind.ARRAY or array.inner is None:
-        raise Refused("it is no plain array: give its elements a type of their own that fills whole lines")
-    record = planner.own_record(array.inner, variable.unit)
-    if record is not None and planner.users(record.facts.key) <= {identity}:
+    elements = elements_of(planner, facts.type, variable.unit)
+    inner, unit, holder = elements or (facts.type, variable.unit, "")
+    record = planner.own_record(inner, unit)
+    if elements is not None and record is not None and is_only_in(planner, record, holder, identity):
         return align_record(planner, record)
+    if elements is None or holder:
+        raise Refused("it is no plain array: give its elements a type of their own that fills whole lines")
     if planner.spelling(planner.program.path(variable.unit, facts.file)).kernel:
         raise Refused("make it a per-CPU variable, or align its element type, which others use too")
     return wrap(planner, variable, elements=True)

@@ -17,7 +17,7 @@ from sharing.basics.geometry import round_up
 from sharing.judge.remedies.choice import cost_of
 from sharing.judge.remedies.editedlayout import Edit, Kind, stride_of
 from sharing.judge.remedies.go import go_remedy
-from sharing.judge.remedies.paths import Paths, Step, begins_with, outside_array, path_text
+from sharing.judge.remedies.paths import ARRAY_TEMPLATE, Paths, Step, begins_with, outside_array, path_text
 from sharing.judge.remedies.rust import rust_remedy
 from sharing.judge.remedies.spelling import spelled
 from sharing.model.finding import ASK_SERVERS, IN_A_HEADER, OR_A_MEMBER, Remedy
@@ -252,6 +252,7 @@ class _Words:
         outside = outside_array(steps)
         bounds = "".join(step.bounds for step in steps[len(outside) :])
         untyped, bounds = self._untyped_elements(max(size // stride, 1) if stride else actor.count, bounds)
+        outside, template = self._within_template(outside)
         rounded = round_up(max(stride, 1), line)
         array = path_text(actor.owner, outside)
         whole = not outside
@@ -261,9 +262,10 @@ class _Words:
         where = "" if whole else self._inside(outside[-1])
         values = self._value("{ {} }", "its values, each in braces") if whole else ""
         if self._cxx:
+            kind = f"{template}<Slot_{name}, {bounds[1:-1]}> {name}" if template else f"Slot_{name} {name}{bounds}"
             edit = (
                 f"struct {_align(self._style)} Slot_{name} {{ {inner}; }};  // {rounded} bytes{self._note(', ')}\n"
-                f"{storage}Slot_{name} {name}{bounds}{values};{where}"
+                f"{storage}{kind}{values};{where}"
             )
         else:
             edit = (
@@ -277,6 +279,14 @@ class _Words:
             ".value behind its index"
         )
         return self._made("pad-element", text, edit, breaks_abi=not whole or self._home.outside)
+
+    def _within_template(self, outside: tuple[Step, ...]) -> tuple[tuple[Step, ...], str]:
+        """The way to what is declared where a class of a library holds the array, and the name of its template."""
+        holder = outside[-1].holder if outside else -1
+        found = ARRAY_TEMPLATE.match(self._paths.types[holder].name) if holder >= 0 else None
+        if found is None or (len(outside) > 1 and outside[-2].of_array):
+            return outside, ""
+        return outside[:-1], re.sub(r"::__\w+(?=::)", "", found[1])
 
     def member(self) -> Remedy:
         """Alignment on a member, and on the one behind it."""

@@ -26,6 +26,7 @@ PROGRAMS = [
     "ring_members.cc",
     "ring_slots.cc",
     "record_slots.c",
+    "template_slots.cc",
     "moved_member.c",
 ]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
 
@@ -205,8 +204,8 @@ def _alone(actor: Actor, paths: Paths, *, split: bool) -> Iterator[Edit]:
         if steps[level - 1].of_array and steps[level - 1].stride >= _step(actor):
             yield Edit(Kind.ELEMENTS, actor, steps[:level])
             return
-    if steps and not steps[-1].of_array and (element := _elements_of(actor, steps, paths)) is not None:
-        yield Edit(Kind.ELEMENTS, actor, (*steps, element))
+    if steps and not steps[-1].of_array and (inner := paths.elements(steps[-1].type, steps[-1].start)):
+        yield Edit(Kind.ELEMENTS, actor, (*steps, *inner))
     elif not steps and 0 < stride_of(actor) < actor.owner_span[1] - actor.owner_span[0]:
         yield Edit(Kind.ELEMENTS, actor, _own_elements(actor, paths))
     elif stride_of(actor):
@@ -219,17 +218,10 @@ def _step(actor: Actor) -> int:
     return min(stride_of(actor), max(actor.stride, 1)) if actor.stride else 1
 
 
-def _elements_of(actor: Actor, steps: Sequence[Step], paths: Paths) -> Step | None:
-    """The elements of a member that is an array."""
-    last = steps[-1]
-    found = paths.element(last.type, last.start)
-    return replace(found, held=(last.start, last.end)) if found is not None else None
-
-
 def _own_elements(actor: Actor, paths: Paths) -> tuple[Step, ...]:
     """The elements of a variable that is an array as far as its type says; () without a type."""
-    found = paths.element(paths.home(actor).type, 0)
-    return (found,) if found is not None and found.stride >= stride_of(actor) else ()
+    found = paths.elements(paths.home(actor).type, 0)
+    return found if found and found[-1].stride >= stride_of(actor) else ()
 
 
 def _apart(actor: Actor, other: Actor, paths: Paths, line_size: int) -> Iterator[Edit]:

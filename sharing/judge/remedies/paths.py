@@ -6,6 +6,7 @@ their bytes, and in types that are not the project's own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from sharing.model.profile import Actor
 from sharing.model.types import MAX_DEPTH, RECORD_KINDS, TypeKind, TypeMember, TypeRecord, TypeTable
 
 _FOREIGN_NAMES = ("std::", "__gnu_cxx::", "boost::", "absl::", "folly::")
+# A class of a library that is an array and nothing else: its elements have the type that its user gives.
+ARRAY_TEMPLATE = re.compile(r"((?:std|boost)::(?:\w+::)?array)<")
 
 _MOST_TYPES = 256  # of which names are looked at
 
@@ -111,12 +114,17 @@ class Paths:
             return ()
         return tuple(self._walk(self.home(actor).type, start, max(end, start + 1)))
 
-    def element(self, row: int, base: int) -> Step | None:
-        """The first element of an array that starts at ``base``, None for another type."""
+    def elements(self, row: int, base: int) -> tuple[Step, ...]:
+        """The way to the first element of an array that starts at ``base``, () for another type."""
         core, _, _ = self.types.strip(row)
+        if core >= 0 and ARRAY_TEMPLATE.match(self.types[core].name):
+            holder = self._member(core, base, base, base + 1)
+            inner = self.elements(holder.type, holder.start) if holder is not None and holder.name else ()
+            return (holder, *inner) if holder is not None and inner else ()
         if core < 0 or self.types[core].kind != TypeKind.ARRAY:
-            return None
-        return self._element(self.types[core], base, base, base + 1)
+            return ()
+        found = self._element(self.types[core], base, base, base + 1)
+        return (found,) if found is not None else ()
 
     def _walk(self, row: int, start: int, end: int) -> list[Step]:
         out: list[Step] = []
@@ -142,6 +150,8 @@ class Paths:
 
     def _foreign(self, record: TypeRecord) -> bool:
         assert self._image is not None
+        if ARRAY_TEMPLATE.match(record.name):
+            return False
         path = self._image.files[record.file] if 0 <= record.file < len(self._image.files) else ""
         return record.name.startswith(_FOREIGN_NAMES) or of_system(path)
 
