@@ -23,6 +23,9 @@ _TAKE_NAMES = frozenset(
 )
 _MAX_DECLARATION = 256  # tokens of one that are looked at
 _MAX_CONSTANTS = 4  # names that stand for names that stand for a number
+_MAX_SHIFT = 32
+_MAX_WORDS = 8  # in front of the brace of an enumeration
+_NUMBER = re.compile(rb"(0[xX][0-9a-fA-F]+|0|[1-9][0-9]*)[uUlLzZ]*")
 
 
 class DeclaredByMacro(Refused):
@@ -168,12 +171,12 @@ def _aligning(
     attribute = text[:3] == [b"__attribute__", b"(", b"("] and text[-2:] == [b")", b")"]
     inner = text[3:-2] if attribute else text
     words = (b"aligned", b"__aligned__") if attribute else _ALIGNERS
-    if len(inner) != 4 or inner[0] not in words or inner[1] != b"(" or inner[3] != b")":
+    if len(inner) < 4 or inner[0] not in words or inner[1] != b"(" or inner[-1] != b")":
         return None
     shown = name.decode("utf-8", "surrogateescape")
     if parameters is not None:
-        return Aligning(f"{shown}({line_size})", attribute) if parameters == [inner[2]] else None
-    return Aligning(shown, attribute) if _number(inner[2], paths, files) == {line_size} else None
+        return Aligning(f"{shown}({line_size})", attribute) if parameters == inner[2:-1] else None
+    return Aligning(shown, attribute) if _values(inner[2:-1], paths, files) == {line_size} else None
 
 
 def _other_meaning(name: bytes, paths: list[str], line_size: int, files: Files) -> bool:
@@ -192,15 +195,51 @@ def _other_meaning(name: bytes, paths: list[str], line_size: int, files: Files) 
     return empty and not all(_COMPILER.search(condition) and b"!" not in condition for condition in aligning)
 
 
-def _number(text: bytes, paths: list[str], files: Files, depth: int = 0) -> set[int]:
-    """The values that a number or constant macro has; a name that is none gives nothing."""
-    if text.isdigit():
-        return {int(text[:9])}
-    found: set[int] = set()
-    for where in paths if depth < _MAX_CONSTANTS else ():
-        for body, parameters in definitions(where, text, files):
-            words = [token.text for token in body if token.text not in (b"(", b")")]
-            if parameters or len(words) != 1:
+def _values(text: list[bytes], paths: list[str], files: Files, depth: int = 0) -> set[int]:
+    """The values of a number, a constant by name, or a product or shift of these; what is none gives nothing."""
+    while text[:1] == [b"("] and text[-1:] == [b")"]:
+        text = text[1:-1]
+    if len(text) == 1 and (found := _NUMBER.fullmatch(text[0])):
+        return {int(found[1][:9], 0)}
+    for at in range(1, len(text)):
+        shift = text[at : at + 2] == [b"<", b"<"]
+        if shift or text[at] == b"*":
+            right = _values(text[at + 1 + shift :], paths, files, depth)
+            left = _values(text[:at], paths, files, depth)
+            return {a << min(b, _MAX_SHIFT) if shift else a * b for a in left for b in right}
+    if depth >= _MAX_CONSTANTS or text[1::2] != [b"::"] * (len(text) // 2) or not text[-1:]:
+        return set()
+    values: set[int] = set()
+    for where in paths:
+        for body, parameters in definitions(where, text[-1], files) if len(text) == 1 else ():
+            if parameters:
                 return set()
-            found |= _number(words[0], paths, files, depth + 1) or {0}
-    return found
+            values |= _values([token.text for token in body], paths, files, depth + 1) or {0}
+    for where in paths if not values else ():
+        for value in _constants(where, text[-1], files, anywhere=len(text) > 1):
+            values |= _values(value, paths, files, depth + 1) or {0}
+    return values
+
+
+def _constants(path: str, name: bytes, files: Files, *, anywhere: bool) -> Iterator[list[bytes]]:
+    """What constants and enumerators of the name are set to; outside of namespaces and classes, unless ``anywhere``."""
+    try:
+        code = files.source(path).code if name in files.source(path).data else []
+    except Refused:
+        return
+    opened: list[int] = []  # indexes of braces
+    statement = 0  # where it begins
+    for at, token in enumerate(code):
+        if token.text == b"{":
+            opened.append(statement)
+        elif token.text == b"}" and opened:
+            opened.pop()
+        if token.text in (b";", b"{", b"}"):
+            statement = at + 1
+        if token.text != name or at + 2 >= len(code) or code[at + 1].text not in (b"=", b"{"):
+            continue
+        enumerator = bool(opened) and any(t.text == b"enum" for t in code[opened[-1] : statement][:_MAX_WORDS])
+        constant = any(t.text in (b"constexpr", b"const") for t in code[statement:at])
+        if (enumerator or constant) and (anywhere or len(opened) == enumerator):
+            end = next((i for i in range(at + 2, len(code)) if code[i].text in (b",", b";", b"}")), len(code))
+            yield [t.text for t in code[at + 2 : end]]

@@ -31,6 +31,9 @@ def compiled(build: Build, path: str, flags: str) -> None:
         ("#define LINE_BYTES 64\n#define OWN_LINE __attribute__((aligned(LINE_BYTES)))\n", "OWN_LINE"),
         ("#define LINE_BYTES (64)\n#define OWN_LINE _Alignas(LINE_BYTES)\n", "OWN_LINE"),
         ("#define OWN_ALIGNED(bytes) __attribute__((aligned(bytes)))\n", "OWN_ALIGNED(64)"),
+        ("#define LINE_SHIFT 6\n#define OWN_LINE __attribute__((aligned(1U << LINE_SHIFT)))\n", "OWN_LINE"),
+        ("#define WORDS 8\n#define OWN_LINE _Alignas((WORDS) * 8)\n", "OWN_LINE"),
+        ("enum { HALF = 32, LINE_BYTES = 0x40 };\n#define OWN_LINE _Alignas(LINE_BYTES)\n", "OWN_LINE"),
         (
             "#ifdef __GNUC__\n#define OWN_LINE __attribute__((aligned(64)))\n#else\n#define OWN_LINE\n#endif\n",
             "OWN_LINE",
@@ -44,6 +47,27 @@ def test_the_projects_macro_is_found(builder: ProgramBuilder, build: Build, defi
     text = edited(builder, finding(unit.variable("static long hits = 3", "hits")))["own.c"]
     assert f"{{ {written} long value; }} hits" in text
     compiled(build, path, "-std=gnu11")
+
+
+@pytest.mark.parametrize(
+    ("definition", "found"),
+    [
+        ("constexpr int line = 64;\n#define OWN_LINE alignas(line)\n", True),
+        ("namespace base {\ninline constexpr unsigned line{64};\n}\n#define OWN_LINE alignas(base::line)\n", True),
+        ("struct Sizes {\n  enum { small = 32, line = 64 };\n};\n#define OWN_LINE alignas(Sizes::line)\n", True),
+        ("namespace base {\nconstexpr int line = 64;\n}\n#define OWN_LINE alignas(line)\n", False),
+        ("namespace base {\nconstexpr int line = 32;\n}\n#define OWN_LINE alignas(base::line)\n", False),
+        ("constexpr int size();\n#define OWN_LINE alignas(size())\n", False),
+        ("extern const int line;\n#define OWN_LINE alignas(line)\n", False),
+    ],
+    ids=["a constant", "of a namespace", "of a class", "that is not visible", "smaller", "a call", "not known"],
+)
+def test_a_macro_may_take_its_size_from_a_constant(builder: ProgramBuilder, definition: str, found: bool) -> None:
+    header = builder.file("align.h", definition)
+    path = builder.file("own.cc", f'#include "align.h"\n{USE}')
+    unit = builder.unit(path, header, language="C++", standard="gnu++17")
+    text = edited(builder, finding(unit.variable("static long hits = 3", "hits", internal=True)))["own.cc"]
+    assert f"union {'OWN_LINE' if found else 'alignas(64)'} {{ long hits = 3; }};" in text
 
 
 @pytest.mark.parametrize(
