@@ -17,6 +17,7 @@ class ThreadClass(msgspec.Struct, frozen=True):
     """One class: whatever derives from it has its function at this ``slot`` run on a thread.
 
     ``is_thread``: one object is one thread at a time; else threads of a pool run parts of what it stands for.
+    ``made_to_start``: the library makes one of what it is handed, as the last thing before it starts the thread.
     ``source`` says who knows.
     """
 
@@ -25,6 +26,7 @@ class ThreadClass(msgspec.Struct, frozen=True):
     slot: int
     source: str
     is_thread: bool = False
+    made_to_start: bool = False
 
 
 @functools.cache

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, distinct
-from sharing.model.image import AccessKind, FunctionFlag, Image
+from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static.callees import calls_of, function_at, function_name, functions_called, names_of_callees
 from sharing.static.executions import in_loop
 
@@ -30,7 +30,7 @@ def made_once(image: Image, row: int, often: npt.NDArray[np.bool_], starting: np
     of objects: two threads of one kind may have its table from one instruction.  Of ``often``, as of
     ``starts.created``, is none of them.  ``starting``: calls that start a thread with an object.
     """
-    here = _takers(image, _tables_of(image, row), besides=row)
+    here = _takers(image, tables_of(image, row, _run_by_threads()), besides=row)
     calls, called = image.calls, functions_called(image)
     is_started, seen = False, set[int]()
     while len(here) == 1 and int(here[0]) not in seen:
@@ -95,24 +95,27 @@ def _run_by_threads() -> set[tuple[str, int]]:
     return {(one.typeinfo, one.slot) for one in thread_classes() if one.is_thread}
 
 
-def _tables_of(image: Image, row: int) -> npt.NDArray[np.uint64]:
-    """Addresses of the tables of virtual functions in which this one stands where a library looks for it."""
-    runs = _run_by_threads()
+def tables_of(image: Image, row: int, classes: set[tuple[str, int]]) -> npt.NDArray[np.uint64]:
+    """Addresses of the tables of virtual functions in which this one stands where a library looks for it: ``classes``
+    are its base classes, each with the place there."""
     begin = image.functions["address"][row]
-    slots = {one.slot for one in image.overrides if one.function == begin and (one.base, one.slot) in runs}
+    slots = {one.slot for one in image.overrides if one.function == begin and (one.base, one.slot) in classes}
     words = image.code_words["slot"][image.code_words["value"] == begin]
     found = [words - np.uint64(slot * image.arch.pointer_size) for slot in sorted(slots)]
     return np.concatenate(found) if found else np.zeros(0, np.uint64)
 
 
-def _takers(image: Image, tables: npt.NDArray[np.uint64], *, besides: int) -> Rows:
-    """Functions that take the address of one of these, but for those of the class: a destructor sets its own table."""
-    sites = image.sites
-    takes = (sites["kind"] == AccessKind.ADDRESS) & among(sites["target"], tables)
+def takings(image: Image, tables: npt.NDArray[np.uint64], *, besides: int) -> Table:
+    """Where functions take the address of one of these, but for those of the class: a destructor sets its own table."""
+    sites = image.sites[(image.sites["kind"] == AccessKind.ADDRESS) & among(image.sites["target"], tables)]
     own = function_at(image, np.array([one.function for one in image.overrides], np.uint64))
-    rows = distinct(sites["function"][takes].astype(np.int64))
-    mine = image.functions["flags"][rows] & FunctionFlag.ADDRESS_TAKEN != 0
-    result: Rows = rows[~(mine & among(rows, own)) & (rows != besides)]
+    mine = image.functions["flags"][sites["function"]] & FunctionFlag.ADDRESS_TAKEN != 0
+    result: Table = sites[~(mine & among(sites["function"], own)) & (sites["function"] != besides)]
+    return result
+
+
+def _takers(image: Image, tables: npt.NDArray[np.uint64], *, besides: int) -> Rows:
+    result: Rows = distinct(takings(image, tables, besides=besides)["function"].astype(np.int64))
     return result
 
 
@@ -121,5 +124,5 @@ def _kinds_made(image: Image, function: int) -> int:
     runs = _run_by_threads()
     methods = [one.function for one in image.overrides if (one.base, one.slot) in runs]
     rows = distinct(function_at(image, np.array(methods, np.uint64)))
-    makers = (_takers(image, _tables_of(image, row), besides=row) for row in rows[rows >= 0].tolist())
+    makers = (_takers(image, tables_of(image, row, runs), besides=row) for row in rows[rows >= 0].tolist())
     return sum(function in found.tolist() for found in makers)

@@ -28,6 +28,7 @@ from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on, kept_for
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
+from sharing.static.objectstarts import object_starts, starting_objects, takes_objects
 from sharing.static.oncemade import made_once, one_of_its_class
 from sharing.static.startarms import apart, several_of
 from sharing.static.storedentries import stored_entries
@@ -111,6 +112,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row in entries:
         found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
     places.update((row, [0]) for row in (*entries, *_add_methods(image, found)))
+    places.update(object_starts(image, entries, starting_objects(image, knowledge)))
     started = _roots(image, found, waited, tasks, places, several_of(image, found, places, frequent, looped, mains))
     return started, _creators(image, knowledge)
 
@@ -241,7 +243,7 @@ def _left_in_registers(image: Image, knowledge: Knowledge) -> set[tuple[int, int
     in the object: what a register still has of them is no second start."""
     if not image.given:
         return set()
-    takers = [at for at, name in image.callee_names.items() if _takes_objects(knowledge, name)]
+    takers = [at for at, name in image.callee_names.items() if takes_objects(knowledge, name)]
     ips = np.array([one.ip for one in image.given], np.uint64)
     makers = dict(image.calls[among(image.calls["ip"], ips)][["ip", "function"]].tolist())
     entries = function_at(image, np.array([one.entry for one in image.given], np.uint64)).tolist()
@@ -250,16 +252,9 @@ def _left_in_registers(image: Image, knowledge: Knowledge) -> set[tuple[int, int
     }
 
 
-def _takes_objects(knowledge: Knowledge, name: str) -> bool:
-    """Does a function of this name start a thread with an object, wherever that stands?"""
-    row = knowledge.thread_start(name) if name.startswith("_Z") else None
-    return row is not None and row.entry_argument is None
-
-
 def _made_once(image: Image, knowledge: Knowledge, row: int, often: npt.NDArray[np.bool_]) -> bool:
     """As of ``oncemade``."""
-    starters = [at for at, name in image.callee_names.items() if _takes_objects(knowledge, name)]
-    return made_once(image, row, often, among(image.calls["callee"], starters))
+    return made_once(image, row, often, starting_objects(image, knowledge))
 
 
 def _caller_of(image: Image, call: int) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.ways import longest
 from sharing.static import numbers
-from sharing.static.callees import calls_by_callee
+from sharing.static.callees import calls_by_callee, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.starts import Root
 from sharing.static.threadends import leading_to, starts_and_ends
@@ -59,6 +59,7 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     if not joins.any():
         return Waves(places=places)
     starting, joining = leading_to(image, starts), leading_to(image, joins)
+    looped = _looped_within(image, joins, joining)
     # Of other functions nobody asks for the order of blocks.
     kept = np.union1d(np.flatnonzero(leading), image.calls["function"][starts])
     image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], kept)])
@@ -68,7 +69,7 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     series: set[int] = set()
     for function in np.flatnonzero(leading).tolist():
         here = [(at, where[function]) for at, where in enumerate(places) if function in where]
-        walls = dict(_walls(image, function, starting, joining)) if here else {}
+        walls = dict(_walls(image, function, starting, joining, looped)) if here else {}
         for joins in walls.values() if len(here) > 1 else ():
             sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
             parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
@@ -187,11 +188,28 @@ def start_places(image: Image, roots: Sequence[Root], leading: Bools) -> list[di
     return places
 
 
-def _walls(image: Image, function: int, starting: Bools, joining: Bools) -> Iterator[tuple[int, Table]]:
+def _looped_within(image: Image, joins: Bools, joining: Bools) -> Bools:
+    """Which of the calls that lead to joins lead to such in loops: ``pool.join()`` joins any number."""
+    found = np.zeros(len(image.calls), bool)
+    rows, inside = np.flatnonzero(joining), np.zeros(len(image.functions) + 1, bool)  # the last is of row -1
+    function, callee = image.calls["function"][rows], functions_called(image)[rows]
+    inside[function[joins[rows] & in_loop(image.calls["loop_depth"][rows])]] = True
+    while True:
+        inside[-1] = False
+        further = inside[callee]
+        if not (further & ~found[rows]).any():
+            return found
+        found[rows[further]] = True
+        inside[function[further]] = True
+
+
+def _walls(image: Image, function: int, starting: Bools, joining: Bools, looped: Bools) -> Iterator[tuple[int, Table]]:
     """Calls in this function, some and then more of them, behind which none of the threads runs that it started, each
     time with the start in front of which these are."""
     own = image.calls["function"] == function
-    starts, joins = image.calls[own & starting], image.calls[own & joining]
+    starts, joins = image.calls[own & starting], image.calls[own & joining].copy()
+    looping = in_loop(joins["loop_depth"])
+    joins["loop_depth"] = np.where(looped[own & joining], np.maximum(joins["loop_depth"], 1), joins["loop_depth"])
     if not len(joins) or len(starts) < 2 or max(len(starts), len(joins)) > MAX_CALLS:
         return
     at, ends = points(image, starts), points(image, joins)
@@ -203,7 +221,9 @@ def _walls(image: Image, function: int, starting: Bools, joining: Bools) -> Iter
         if not earlier.any() or not led[done][:, earlier].any(axis=0).all():
             continue
         before_it, behind_it = (_most(image, starts[rows]) for rows in (earlier, ~earlier))
-        ended_there, ended_later = (_most(image, joins[rows]) for rows in (done, ~done))
+        # What is on another arm than this start ends nothing behind it, unless in another round.
+        later = ~done & (led[:, number] | looping)
+        ended_there, ended_later = (_most(image, joins[rows]) for rows in (done, later))
         ended_all = _balanced(before_it, ended_there) and not _left_over(behind_it, ended_later)
         in_one = in_loop(starts["loop_depth"][number]) & in_loop(starts["loop_depth"][earlier])
         round_again = (in_one & (again[earlier] == again[number])).any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from linemate import api
+from sharing.model.finding import Severity
 from tests.sharing.conftest import Compile
 
 # Each kind of thread changes a counter of its own, side by side.
@@ -24,6 +25,7 @@ static pthread_t t[64], u, v, w;
 __attribute__((noinline)) static void all(int n, entry *one) { EACH(START(t[i], one)); EACH(JOIN(t[i])); }
 static void first(int n) { EACH(START(t[i], one)); EACH(JOIN(t[i])); }
 static void second(int n) { EACH(START(t[i], two)); EACH(JOIN(t[i])); }
+__attribute__((noinline)) static void ended(int n) { EACH(JOIN(t[i])); }
 int main(int n, char **a) {
   BODY
   return (int)(left + right);
@@ -36,6 +38,8 @@ APART = {
     "in each round": "for (int r = 0; r < n; r++) { START(u, one); JOIN(u); START(v, two); JOIN(v); }",
     "started apart and joined in a loop": "START(t[0], one); START(t[1], third); EACH(JOIN(t[i])); START(v, two);",
     "in functions": "first(n); second(n);",
+    "joined by a function": "EACH(START(t[i], one)); ended(n); EACH(START(t[i], two)); ended(n);",
+    "two, joined by a function": "START(t[0], one); START(t[1], third); ended(n); START(v, two);",
 }
 TOGETHER = {
     "joined later": "START(u, one); START(v, two); JOIN(u); JOIN(v);",
@@ -44,6 +48,7 @@ TOGETHER = {
     "never joined": "START(u, one); EACH(START(t[i], third)); EACH(JOIN(t[i])); EACH(START(t[i], two));",
     "one outlives the others": "START(u, one); START(v, two); JOIN(v); START(v, two); JOIN(v); JOIN(u);",
     "until the next round": "for (int r = 0; r < n; r++) { START(u, one); if (r) JOIN(v); JOIN(u); START(v, two); }",
+    "joined once more": "EACH(START(t[i], one)); START(u, third); JOIN(u); EACH(START(t[i], two)); ended(n); ended(n);",
     "on another arm": "if (n > 1) { START(u, one); JOIN(u); } else START(w, one); START(v, two); JOIN(v);",
     "in a function that is handed the entry": "all(n, one); START(v, two); all(n, third); START(w, one); JOIN(v);",
 }
@@ -125,3 +130,56 @@ def test_threads_of_one_kind_that_follow_each_other_share_nothing(compiled: Comp
 @pytest.mark.parametrize("body", AT_ONCE.values(), ids=AT_ONCE)
 def test_threads_of_one_kind_of_which_one_still_runs_do(compiled: Compile, tool: str, body: str) -> None:
     assert slots(compiled, tool, body) == ["packed-thread-slots"]
+
+
+# Nothing calls what a closure does: the library keeps it in an object, and starts a thread with that.
+CLOSURES = """
+#include <atomic>
+#include <thread>
+#include <vector>
+std::atomic<long> left, right;
+#define COUNT(counter) for (int i = 0; i < 100000; i++) counter.fetch_add(1, std::memory_order_relaxed)
+#define ONE [] { COUNT(left); }
+#define TWO [] { COUNT(right); }
+#define THIRD [] {}
+#define HOLDS(counter) [n] { if (n) COUNT(counter); }
+int main(int n, char **) {
+  BODY
+  return int(left + right);
+}
+"""
+CLOSURES_APART = {
+    "one, and then one": "std::thread a(ONE); a.join(); std::thread b(TWO); b.join();",
+    "that hold something": "std::thread a(HOLDS(left)); a.join(); std::thread b(HOLDS(right)); b.join();",
+    "that wait as they are destroyed": "{ std::jthread a(ONE); } { std::jthread b(TWO); }",
+}
+CLOSURES_TOGETHER = {
+    "joined later": "std::thread a(ONE); std::thread b(TWO); a.join(); b.join();",
+    "one of two has ended": "std::thread a(ONE), c(ONE); a.join(); std::thread b(TWO); b.join(); c.join();",
+    "another one has ended": "std::thread c(THIRD), a(ONE); c.join(); std::thread b(TWO); b.join(); a.join();",
+    "left to itself": "std::thread a(ONE); a.detach(); std::thread b(TWO); b.join();",
+}
+
+
+def closures_met(compiled: Compile, tool: str, body: str, option: str) -> bool:
+    """Is anything above a note found about both counters?"""
+    source = CLOSURES.replace("BODY", body)
+    report = api.audit(str(compiled(tool, "cc", source, option, "-std=c++20", "-pthread")))
+    found = [f for f in report.findings if {"left", "right"} == {p.name for p in f.participants[:2]}]
+    return any(f.severity is not Severity.NOTE for f in found)
+
+
+@pytest.mark.parametrize("option", ["-O0", "-O2"])
+@pytest.mark.parametrize("tool", ["g++", "clang++-19"])
+@pytest.mark.parametrize("body", CLOSURES_APART.values(), ids=CLOSURES_APART)
+def test_a_closure_whose_thread_has_ended_meets_no_later_one(
+    compiled: Compile, tool: str, body: str, option: str
+) -> None:
+    assert not closures_met(compiled, tool, body, option)
+
+
+@pytest.mark.parametrize("option", ["-O0", "-O2"])
+@pytest.mark.parametrize("tool", ["g++", "clang++-19"])
+@pytest.mark.parametrize("body", CLOSURES_TOGETHER.values(), ids=CLOSURES_TOGETHER)
+def test_a_closure_whose_thread_may_run_meets_others(compiled: Compile, tool: str, body: str, option: str) -> None:
+    assert closures_met(compiled, tool, body, option)
