@@ -15,6 +15,7 @@ namespace linemate {
 
 constexpr size_t AccessColumns = 16;
 constexpr size_t CallColumns = 8;
+constexpr size_t CallRarity = 5; ///< of the columns of a call
 constexpr size_t ArgColumns = 6;
 constexpr size_t LockOpColumns = 9;
 constexpr size_t ZeroTestColumns = 7;

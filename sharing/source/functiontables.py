@@ -52,6 +52,7 @@ from sharing.source.locksets import Calls, Locksets
 from sharing.source.newobjects import new_objects
 from sharing.source.program import Defined, Program
 from sharing.source.startcalls import start_tables, started
+from sharing.source.takenonce import taken_once
 from sharing.source.threadnumbers import Numbered, numbered_functions
 
 CODE_BASE = 0x10_0000
@@ -180,6 +181,9 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking, _changing_atomics(params, address))
     locksets = Locksets(program, defined, Calls(calls, ips[1], call_table, arg_table), space, address, taken)
+    timed = list(zip((accesses, calls, ops), ips, strict=False))
+    once = taken_once(program, defined, timed, space, locksets.for_good)
+    tests = FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts])
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = start_tables(starts, entries, ips[3], knowledge, callee, imported)
     every_call, begun = np.concatenate([call_table, lock_calls, start_calls]), start_args["value"].tolist()
@@ -193,7 +197,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         args=_by_ip(every_arg),
         params=_by_ip(params),
         kept=lookup.slots.kept(callee, {d.facts.identity: row for row, d in enumerate(defined)}),
-        zero_ranges=_zero_ranges(FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts]), place_of, lookup),
+        zero_ranges=np.concatenate([_zero_ranges(tests, place_of, lookup), once]),
         blocks=_blocks(facts),
         origins=msgspec.structs.replace(origins, required=locksets.required(defined), loops=in_loops(facts)),
         callee_names={a: n for n, a in imports.items()},

@@ -34,9 +34,12 @@ class Calls:
     args: Table
 
 
-def spun_words(program: Program, functions: list[Defined[FunctionFacts]]) -> frozenset[tuple[str, int]]:
-    """Words of static storage (symbol, offset) that are locks: only exchanges that find zero and stores of zero change
-    them, and there are both.  As ``sharing.static.spinlocks`` says it of code."""
+Words = frozenset[tuple[str, int]]
+
+
+def taken_words(program: Program, functions: list[Defined[FunctionFacts]]) -> tuple[Words, Words]:
+    """Words of static storage (symbol, offset) that only exchanges that find zero and stores of zero change: locks,
+    where there are both, as ``sharing.static.spinlocks`` says it of code; and those that nothing gives back."""
     words = {
         (program.units[d.unit].symbols[lock.id], lock.offset)
         for d in functions
@@ -59,7 +62,7 @@ def spun_words(program: Program, functions: list[Defined[FunctionFacts]]) -> fro
                 taken.add(word)
             else:
                 (given if row[_FLAGS] & AccessFlag.CLEARS else changed).add(word)
-    return frozenset((words & taken & given) - changed)
+    return frozenset((words & taken & given) - changed), frozenset((words & taken) - given - changed)
 
 
 def given_locks(
@@ -105,10 +108,13 @@ class Locksets:
         address: npt.NDArray[np.uint64],
         taken: set[int],
     ) -> None:
-        """``address``: of each function; ``taken``: of those whose address goes out of sight."""
+        """``address``: of each function; ``taken``: of those whose address goes out of sight.
+
+        ``for_good``: words that are taken and that nothing gives back, which are no locks.
+        """
         self._program, self._space = program, space
         self._given = given_locks(functions, address, taken, calls.made, calls.args)
-        self._words = spun_words(program, functions)
+        self._words, self.for_good = taken_words(program, functions)
         self._own = [[self._addresses(d, s) for s in d.facts.locksets] for d in functions]
         row_of = {d.facts.identity: i for i, d in enumerate(functions)}
         known: list[tuple[int, int, int, int]] = []  # caller, callee, lockset, ip

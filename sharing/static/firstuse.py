@@ -3,6 +3,7 @@
 Owns which variables are so.  ``if (!ready) { prepare(); ready = 1; }`` and ``if (first) { first = 0; prepare(); }`` are
 the usual forms, with a lock and a second look inside where several threads can come there, or with a compare-and-swap
 in place of the store.  Of one that is set in the end, ``if (!stopping) serve();``, only the code that sets it is meant.
+A word that an exchange finds zero and that nothing sets back needs no test: ``if (!begun.exchange(1)) begin();``.
 Flags that know more states have a number for the last one, ``if (state != DONE) { ... }``: that code sets others
 before it.
 """
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from sharing.basics.ways import mirrors
 from sharing.model.arrays import among, distinct, union
-from sharing.model.image import AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
+from sharing.model.image import HELD, AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
 from sharing.static import numbers
 from sharing.static.callees import calls_by_callee
 
@@ -49,7 +50,30 @@ def first_uses(image: Image, functions: Table) -> Addresses:
             once[rows] = _changed_there(image, flags, ranges[rows], clears=what is ZeroRange.DIFFERS)
     for rows, sets in _numbered(ranges):
         once[rows] = _finished_there(image, flags, ranges[rows], sets)
+    rows = np.flatnonzero((ranges["what"] == ZeroRange.HELD) & (ranges["value"] == 0))
+    rows = rows[ranges["variable"][rows] & np.uint64(HELD) == 0]  # at an address
+    if len(rows) and len(image.sites):
+        once[rows] = _taken_for_good(image, flags, ranges[rows])
     return np.column_stack([ranges["begin"][once], ranges["end"][once]])
+
+
+def _taken_for_good(image: Image, flags: npt.NDArray[np.uint32], ranges: Table) -> Bools:
+    """Ranges behind the taking of a word that nothing changes but what takes it: one thread comes there, once."""
+    variables, of_range, pairs = _changes(image, flags, ranges)
+    if pairs is None:
+        return np.zeros(len(ranges), bool)
+    site, variable = pairs
+    takes = image.zero_ranges[image.zero_ranges["what"] == ZeroRange.TAKES]
+    takes = takes[np.argsort(takes["begin"], kind="stable")]
+    at = np.minimum(np.searchsorted(takes["begin"], image.sites["ip"][site]), max(len(takes) - 1, 0))
+    own = np.zeros(len(site), bool)
+    if len(takes):
+        same = takes["variable"][at] == variables[variable]
+        own = same & (takes["begin"][at] == image.sites["ip"][site])
+    given_back = np.zeros(len(variables), bool)
+    given_back[variable[~own]] = True
+    result: Bools = ~given_back[of_range]
+    return result
 
 
 def _numbered(ranges: Table) -> Iterator[tuple[Rows, Addresses]]:

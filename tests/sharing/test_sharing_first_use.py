@@ -140,6 +140,58 @@ __attribute__((noinline)) void lazily(int n) {
 }
 int main(int n, char **v) { while (n--) { serve(n); throw(n); next(n); lazily(n); } return 0; }
 """
+# Words that an exchange finds zero, with no test of their own.
+TAKEN = """
+#include <stdlib.h>
+volatile long seen_swapped, seen_compared, seen_returned, seen_given, seen_reset, seen_handed, seen_counted, seen_new;
+static int once_swapped, once_compared, once_returned, often_given, often_reset, often_handed, often_counted, often_new;
+static long *once_made;
+#define TAKES(word) !__atomic_exchange_n(&word, 1, __ATOMIC_ACQ_REL)
+__attribute__((noinline)) static int compared(int *word, int expected) {
+  return __atomic_compare_exchange_n(word, &expected, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+__attribute__((noinline)) void begin(void) { if (!TAKES(once_returned)) return; seen_returned++; rand(); }
+__attribute__((noinline)) void reset(void) { __atomic_store_n(&often_reset, 0, __ATOMIC_RELEASE); }
+__attribute__((noinline)) void hand_out(int *where) { *where = rand(); }
+__attribute__((noinline)) int work(int n) {
+  int none = 0;
+  if (TAKES(once_swapped)) { seen_swapped++; rand(); }
+  if (__atomic_compare_exchange_n(&once_compared, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) seen_compared++;
+  begin();
+  if (TAKES(often_given)) { seen_given++; rand(); __atomic_store_n(&often_given, 0, __ATOMIC_RELEASE); }
+  if (TAKES(often_reset)) seen_reset++;
+  if (TAKES(often_handed)) seen_handed++;
+  if (!__atomic_fetch_add(&often_counted, 1, __ATOMIC_RELAXED)) seen_counted++;
+  return n;
+}
+__attribute__((noinline)) long *lazily(int n) {
+  long *made = __atomic_load_n(&once_made, __ATOMIC_ACQUIRE), *none = NULL;
+  if (made) return made;
+  made = malloc(n);
+  seen_new++;
+  if (__atomic_compare_exchange_n(&once_made, &none, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+  free(made);
+  return none;
+}
+int main(int n, char **v) {
+  while (n--) { work(n); lazily(n); if (n == 7) reset(); if (n == 9) hand_out(&often_handed); }
+  return 0;
+}
+"""
+TAKEN_ONCE = {"seen_swapped", "seen_compared", "seen_returned", "seen_new"}
+# What std::call_once is handed, and std::for_each.
+CALLED = """
+#include <algorithm>
+#include <mutex>
+long seen_lambda, seen_each;
+static std::once_flag one;
+int numbers[64];
+void work() {
+  std::call_once(one, [] { seen_lambda++; });
+  std::for_each(numbers, numbers + 64, [](int n) { seen_each += n; });
+}
+int main(int n, char **) { while (n--) work(); }
+"""
 # As a C++ program does that is linked with its run-time: the guards' functions are its own, and without names.
 GUARDS = """
 #include <stdlib.h>
@@ -231,6 +283,36 @@ def test_source_says_the_same(tmp_path: Path) -> None:
     found = rarities(with_rarity(image))
     assert found.keys() == {*ONCE, *OFTEN}
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == ONCE
+
+
+# On AArch64 an exchange is a function of gcc's library.
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_what_is_done_by_who_takes_a_word_for_good_is_done_once(compiled: Compile, tool: str) -> None:
+    (image,) = read_images(str(compiled(tool, "c", TAKEN, "-O2")), types=False)
+    found = rarities(with_rarity(image))
+    assert found.keys() >= TAKEN_ONCE
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == TAKEN_ONCE
+
+
+def test_source_says_the_same_of_who_takes_a_word(tmp_path: Path) -> None:
+    found = rarities(with_rarity(read_source(tmp_path / "taken.c", TAKEN)))
+    assert {name for name, rarity in found.items() if rarity >= SELDOM} == TAKEN_ONCE
+
+
+def test_what_is_called_once_is_done_once(tmp_path: Path) -> None:
+    image = read_source(tmp_path / "called.cc", CALLED)
+    names = {int(row["address"]): image.names[row["name"]] for row in image.functions}
+    called = {names.get(int(call["callee"]), ""): int(call["rarity"]) for call in image.calls}
+    lambdas = {name: rarity for name, rarity in called.items() if "4workvE" in name}
+    assert sorted(rarity >= SELDOM for rarity in lambdas.values()) == [False, True]
+    assert lambdas["_ZZ4workvENK3$_0clEv"] >= SELDOM
+
+
+def read_source(path: Path, text: str) -> Image:
+    path.write_text(text)
+    options = CheckOptions(facts=FactsRequest(sources=(str(path),)), assume_threads=True)
+    ((_, image),) = images(read_program(options), options, default_knowledge())
+    return image
 
 
 @pytest.mark.parametrize(("tool", "level"), COMPILERS)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Body.h"
+#include "Chance.h"
 #include "Columns.h"
 
 #include "QualifiedName.h"
@@ -128,6 +129,15 @@ static bool isHandedFunction(const CallExpr &C) {
   });
 }
 
+/// As std::call_once does what it is handed.
+static bool callsOnce(const FunctionDecl &F, const Knowledge &Rows) {
+  return F.getIdentifier() &&
+         llvm::any_of(Rows.qualifiedLockCalls(qualifiedName(F)),
+                      [](const LockCall &Call) {
+                        return Call.Effect == LockEffect::Init;
+                      });
+}
+
 void Body::call(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   SourceLocation Where = C.getExprLoc();
@@ -210,10 +220,13 @@ void Body::call(const CallExpr &C) {
   if (Info.IsLibrary && !Method) {
     bool Swaps = F->getIdentifier() &&
                  (F->getName() == "swap" || F->getName() == "exchange");
+    bool Once = callsOnce(*F, Unit.knowledge());
     for (const Expr *Arg : C.arguments()) {
       if (const FunctionDecl *Called =
               lambdaOf(Arg) ? callable(Arg) : nullptr) {
-        callRow(Called, false, Where);
+        uint32_t Row = callRow(Called, false, Where);
+        if (Once)
+          Out.Calls[Row * CallColumns + CallRarity] += FirstTimeSteps;
       } else if (Arg->isGLValue() && Arg->getType()->isScalarType()) {
         if (F->getIdentifier() &&
             (F->getName() == "move" || F->getName() == "forward" ||

@@ -26,6 +26,7 @@ inline constexpr float IsNegative = 0.16F;
 
 /// Of a way that is taken once, as sharing/basics/numbers.py has it (SELDOM).
 inline constexpr float FirstTimeChance = 0x1p-10F;
+inline constexpr int FirstTimeSteps = 40; ///< the same in steps of rarity
 
 /// Of a way that is taken where a call has failed: there is memory, and whoever
 /// waits for milliseconds does so few times a second.  Many such ways lead to

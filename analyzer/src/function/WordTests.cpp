@@ -48,6 +48,30 @@ bool asksForWord(const Expr *Value, WordTest &T, Locations &At,
   return T.Symbol >= 0;
 }
 
+/// What a local was last set to in a block, null where that is not seen.
+const Expr *lastValue(const Expr *E, const CFGBlock &Block) {
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *Local = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!Local || !Local->hasLocalStorage())
+    return nullptr;
+  const Expr *Value = nullptr;
+  for (const CFGElement &Element : Block) {
+    std::optional<CFGStmt> S = Element.getAs<CFGStmt>();
+    if (!S)
+      continue;
+    if (const auto *D = dyn_cast<DeclStmt>(S->getStmt())) {
+      if (D->isSingleDecl() && D->getSingleDecl() == Local)
+        Value = Local->getInit();
+    } else if (const auto *B = dyn_cast<BinaryOperator>(S->getStmt());
+               B && B->isAssignmentOp()) {
+      const auto *To = dyn_cast<DeclRefExpr>(B->getLHS()->IgnoreParens());
+      if (To && To->getDecl() == Local)
+        Value = B->getOpcode() == BO_Assign ? B->getRHS() : nullptr;
+    }
+  }
+  return Value;
+}
+
 /// The small number that an operand is, NotZero where it is another one.
 std::optional<uint16_t> smallNumber(const Expr *E, const ASTContext &Context) {
   Expr::EvalResult Result;
@@ -62,7 +86,8 @@ std::optional<uint16_t> smallNumber(const Expr *E, const ASTContext &Context) {
 } // namespace
 
 /// "!x", "x == 0", "likely(x)" and the like, within each other.
-WordTest wordTest(const Expr *E, Locations &At, UnitBuilder &Unit) {
+WordTest wordTest(const Expr *E, Locations &At, UnitBuilder &Unit,
+                  const CFGBlock *Block) {
   WordTest T;
   const ASTContext &Context = Unit.context();
   for (unsigned Depth = 0; Depth < MaxTestDepth; ++Depth) {
@@ -101,6 +126,9 @@ WordTest wordTest(const Expr *E, Locations &At, UnitBuilder &Unit) {
                Call && Call->getNumArgs() >= 2 &&
                Call->getBuiltinCallee() == Builtin::BI__builtin_expect) {
       E = Call->getArg(0);
+    } else if (const Expr *Value = Block ? lastValue(E, *Block) : nullptr) {
+      E = Value;
+      Block = nullptr;
     } else {
       return asksForWord(E, T, At, Unit) ? T : WordTest();
     }

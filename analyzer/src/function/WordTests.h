@@ -29,8 +29,10 @@ struct WordTest {
   bool EqualIfTrue = false;
 };
 
+/// \p Block is that which the condition ends, if it may ask for a word by way
+/// of a local that was just set to it: "T *P = Made.load(); if (!P)".
 WordTest wordTest(const clang::Expr *Condition, Locations &At,
-                  UnitBuilder &Unit);
+                  UnitBuilder &Unit, const clang::CFGBlock *Block = nullptr);
 
 /// What a statement changes, nothing where it is no plain or atomic store.
 Location changedBy(const clang::Stmt *S, Locations &At,

@@ -83,7 +83,7 @@ std::vector<Way> Regions::ways(Locations &At, UnitBuilder &Unit) const {
         B->succ_size() == 2 ? B->getLastCondition() : nullptr;
     if (!Condition)
       continue;
-    WordTest T = wordTest(Condition, At, Unit);
+    WordTest T = wordTest(Condition, At, Unit, B);
     if (T.Symbol < 0 || T.Against)
       continue;
     const CFGBlock *True = B->succ_begin()->getReachableBlock();
