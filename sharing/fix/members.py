@@ -13,6 +13,7 @@ from sharing.fix.hazards import refuse_larger
 from sharing.fix.padding import check_standard, is_first, pad_around, shown, size_around
 from sharing.fix.plan import Changes, Plan, Planner
 from sharing.fix.records import elements_of, file_of, is_only_in, loose_place, refuse_unbounded, separate_element
+from sharing.fix.slots import wrap_member_elements
 from sharing.fix.style import Spelling
 from sharing.fix.tokens import Refused, Source
 from sharing.model.facts import MemberFact, RecordBits, RecordFacts
@@ -77,11 +78,11 @@ def separate_member_elements(planner: Planner, record: Defined[RecordFacts], pat
             continue
         inner, unit, holder = elements
         element = planner.own_record(inner, unit)
-        if element is None:
+        if element is not None and is_only_in(planner, element, holder, f"record {step[0].facts.key}"):
+            return separate_element(planner, element)
+        if holder:
             raise Refused(f"the elements of {name} have no type of their own: give them one that is aligned")
-        if not is_only_in(planner, element, holder, f"record {step[0].facts.key}"):
-            raise Refused(f"{shown(element.facts)} is the type of other things too: give {name} one of its own")
-        return separate_element(planner, element)
+        return wrap_member_elements(planner, *step)
     raise Refused(f"no array {path} is known")
 
 

@@ -246,11 +246,11 @@ def _role(code: list[Token], at: int, walk: _Walk, wanted: _Wanted) -> str:
         return "other"
     if walk.innermost == "record":
         if walk.depth > 0:  # in a default argument, a member initialiser, or declared by a parameter
-            return "parameter" if _declares(code, at, in_body=False) else "use"
+            return "parameter" if declares(code, at, in_body=False) else "use"
         return "use" if _initialises(code, at) else "member"
     if after == b":" and before in (b";", b"{", b"}"):
         return "other"  # a label
-    if not _declares(code, at, in_body=walk.in_body):
+    if not declares(code, at, in_body=walk.in_body):
         return "use"
     if walk.in_body:
         return "local"
@@ -278,7 +278,7 @@ def _initialises(code: list[Token], at: int) -> bool:
     return False
 
 
-def _declares(code: list[Token], at: int, *, in_body: bool) -> bool:
+def declares(code: list[Token], at: int, *, in_body: bool) -> bool:
     """Is the name declared here, judged by what stands before it?"""
     back = at - 1
     starred = False

@@ -27,6 +27,7 @@ PROGRAMS = [
     "ring_slots.cc",
     "record_slots.c",
     "template_slots.cc",
+    "record_numbers.c",
     "moved_member.c",
 ]
 
