@@ -72,8 +72,9 @@ bool isPadding(const Block &B, std::span<const Op> Ops) {
                              &Op::idles);
 }
 
-} // namespace
-
+/// The successor of block number \p B that a number leads to which is too large
+/// for what the other successor does with it; UINT32_MAX none.  Comparisons
+/// without a sign alone tell: a loop counts with one as a rule.
 uint32_t outOfBounds(const Graph &G, std::span<const Op> Ops, uint32_t B) {
   const Block &Own = G.blocks()[B];
   const Op &Branch = Ops[Own.Last - 1];
@@ -92,6 +93,8 @@ uint32_t outOfBounds(const Graph &G, std::span<const Op> Ops, uint32_t B) {
                  !choosesPlace(G, Ops, G.blocks()[Out], Test->First);
   return Chooses ? Out : UINT32_MAX;
 }
+
+} // namespace
 
 void findOutOfBounds(const Graph &G, std::span<const Op> Ops,
                      std::vector<uint8_t> &Out) {

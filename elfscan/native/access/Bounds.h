@@ -17,11 +17,6 @@
 
 namespace linemate {
 
-/// The successor of block number \p B that a number leads to which is too large
-/// for what the other successor does with it; UINT32_MAX none.  Comparisons
-/// without a sign alone tell: a loop counts with one as a rule.
-uint32_t outOfBounds(const Graph &G, std::span<const Op> Ops, uint32_t B);
-
 /// By block: does a check of bounds lead there, and nothing but the branches of
 /// checks?  What else leads there is an error as well.  What also goes on there
 /// is what follows, be the number in bounds or not.
