@@ -138,8 +138,6 @@ std::optional<int64_t> Returns::called(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   if (!F || !F->getIdentifier())
     return 0;
-  if (returnsPages(F->getName()))
-    return PageBytes;
   int Told = toldAlignment(F->getName());
   if (Told >= 0)
     return unsigned(Told) < C.getNumArgs() ? constant(C.getArg(unsigned(Told)))
@@ -263,8 +261,8 @@ int64_t Returns::of(const FunctionDecl &Defined) {
 
 } // namespace
 
-/// An attribute of the function, or an assumption about what another returned:
-/// of malloc it is known to be wrong.
+/// What its name says, an attribute of the function, or an assumption about
+/// what another returned: of malloc it is known to be wrong.
 int64_t promisedByDeclaration(const CallExpr &C, const ASTContext &Context) {
   const FunctionDecl *F = C.getDirectCallee();
   auto Constant = [&](const Expr *E) -> int64_t {
@@ -276,6 +274,8 @@ int64_t promisedByDeclaration(const CallExpr &C, const ASTContext &Context) {
   };
   if (!F)
     return 0;
+  if (F->getIdentifier() && returnsPages(F->getName()) && !F->hasBody())
+    return PageBytes;
   if (const auto *A = F->getAttr<AssumeAlignedAttr>();
       A && (!A->getOffset() || !Constant(A->getOffset())))
     return Constant(A->getAlignment());

@@ -1,5 +1,6 @@
 // Memory whose start is rounded up, whichever way, and what declarations promise.
 // no-finding
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -32,6 +33,7 @@ void *pool_alloc(size_t size) __attribute__((malloc, assume_aligned(64)));
 void *pool_alloc_at(size_t size, size_t to) __attribute__((malloc, alloc_align(2)));
 void *other_alloc(size_t size);
 
+struct counter *pages(void) { return valloc(sizeof(struct counter)); }
 struct counter *a(void) { return masked(sizeof(struct counter)); }
 struct counter *b(void) { return divided(sizeof(struct counter)); }
 struct counter *c(void) { return filled_up(sizeof(struct counter)); }
