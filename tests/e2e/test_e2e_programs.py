@@ -7,13 +7,12 @@ the default report is empty.  Notes do not count.
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from linemate.cli import main
+from tests import cpp
 
 PROGRAMS = sorted(p for p in (Path(__file__).parent / "programs").iterdir() if p.suffix in (".c", ".cc"))
 RISCV = "riscv64-linux-gnu-gcc"
@@ -24,13 +23,9 @@ def build(source: Path, compiler: str, level: str, folder: Path, *extra: str) ->
     tool = compiler
     if source.suffix != ".c":
         tool = "clang++-19" if compiler == "clang-19" else compiler.replace("gcc", "g++")
-    if shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed")
     binary = folder / source.stem
     extra = tuple(a for a in extra if compiler != "clang-19" or a != "-fno-toplevel-reorder")  # clang keeps the order
-    command = [tool, level, "-g", "-pthread", *extra, "-o", str(binary), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
-    return binary
+    return cpp.build(tool, source, binary, level, "-g", "-pthread", *extra)
 
 
 def audit(binary: Path, *options: str) -> tuple[int, dict[str, object]]:

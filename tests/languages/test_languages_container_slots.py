@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.finding import Finding, Severity
+from tests import cpp
 
 COMPILERS = ["g++", "clang++-19"]
 C = """
@@ -72,7 +72,7 @@ def found(folder: Path, compiler: str, holder: dict[str, str], **changed: str) -
     source = folder / "container.cc"
     source.write_text(text)
     program = source.with_suffix("")
-    subprocess.run([compiler, "-O2", "-std=c++17", "-pthread", str(source), "-o", str(program)], check=True)
+    cpp.build(compiler, source, program, "-O2", "-std=c++17", "-pthread")
     findings = audit(AuditOptions(binary=str(program))).findings
     return [f for f in findings if f.severity.rank >= Severity.LOW.rank and f.rule == "packed-thread-slots"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.finding import Report
 from sharing.static.startcalls import parsed
+from tests import cpp
 
 PROGRAM = """
 #include <atomic>
@@ -71,8 +71,7 @@ def report(folder: Path, starts: str, compiler: str = "g++", level: str = "-O2")
     source = folder / "handed.cpp"
     source.write_text(PROGRAM.replace("STARTS", starts))
     built = source.with_suffix("")
-    options = ["-std=c++20", level, "-g", "-pthread"]
-    subprocess.run([compiler, *options, str(source), "-o", str(built)], check=True)
+    cpp.build(compiler, source, built, "-std=c++20", level, "-g", "-pthread")
     return audit(AuditOptions(binary=str(built)))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.static.behindpointers import NOTE
+from tests import cpp
 from tests.languages.conftest import GoBuild
 
 CPP = """
@@ -139,10 +138,7 @@ def said(program: Path) -> tuple[bool, int]:
 
 
 def _compiled(folder: Path, compiler: str, name: str, text: str, debug: str = "-g") -> Path:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler}: Debian's package has its name")
     source = folder / name
     source.write_text(text)
     program = source.with_suffix("")
-    subprocess.run([compiler, "-O2", debug, "-pthread", str(source), "-o", str(program)], check=True)
-    return program
+    return cpp.build(compiler, source, program, "-O2", debug, "-pthread")

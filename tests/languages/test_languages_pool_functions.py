@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.finding import Severity
+from tests import cpp
 
 BUILDS = [("g++", "-O2"), ("clang++-19", "-O2")]
 PROGRAM = """
@@ -85,7 +85,7 @@ def meets(folder: Path, built: tuple[str, ...], hand: str) -> bool:
     source = folder / "pool.cc"
     source.write_text(PROGRAM.replace("HAND", hand))
     program = source.with_suffix("")
-    subprocess.run([*built, "-std=c++17", "-g", "-pthread", str(source), "-o", str(program)], check=True)
+    cpp.build(built[0], source, program, *built[1:], "-std=c++17", "-g", "-pthread")
     findings = audit(AuditOptions(binary=str(program), min_severity=Severity.LOW)).findings
     return any("baked" in f.message and "watched" in f.message for f in findings)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.finding import Finding, Severity
+from tests import cpp
 
 HEAD = """
 #include <atomic>
@@ -55,7 +55,7 @@ def found(folder: Path, text: str, *flags: str, compiler: str = "g++", **parts: 
     source = folder / "records.cc"
     source.write_text(HEAD + text)
     program = source.with_suffix("")
-    subprocess.run([compiler, "-std=c++17", "-pthread", *flags, str(source), "-o", str(program)], check=True)
+    cpp.build(compiler, source, program, "-std=c++17", "-pthread", *flags)
     findings = audit(AuditOptions(binary=str(program))).findings
     return [f for f in findings if f.severity.rank >= Severity.LOW.rank]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests import cpp
 from tests.languages.conftest import audited
 
 BUILDS = [("g++", "-O0"), ("g++", "-O2"), ("clang++-19", "-O2")]
@@ -37,8 +37,7 @@ def pairs(folder: Path, build: tuple[str, str], scopes: str) -> list[str]:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     (folder / "scopes.cpp").write_text(CPP.replace("MAIN", scopes))
-    command = [compiler, "-std=c++20", "-g", level, "-pthread", "scopes.cpp", "-o", "scopes"]
-    subprocess.run(command, cwd=folder, check=True)
+    cpp.build(compiler, folder / "scopes.cpp", folder / "scopes", "-std=c++20", "-g", level, "-pthread")
     return [f.rule for f in audited(folder / "scopes")]
 
 

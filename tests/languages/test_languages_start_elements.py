@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.finding import Severity
+from tests.cpp import build
 
 WORKER = """
 struct ALIGNED Worker {
@@ -85,7 +85,7 @@ def rules(folder: Path, text: str, compiler: str) -> set[str]:
     source.write_text(text)
     built = source.with_suffix("")
     standard = ["-std=c++17"] if "++" in compiler else []
-    subprocess.run([compiler, *standard, "-O2", "-pthread", str(source), "-o", str(built)], check=True)
+    build(compiler, source, built, *standard, "-O2", "-pthread")
     findings = audit(AuditOptions(binary=str(built))).findings
     return {finding.rule for finding in findings if finding.severity.rank >= Severity.LOW.rank}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from linemate.pipeline import audit
 from sharing.judge.passes import Passes, run_passes
 from sharing.knowledge import default_knowledge
 from sharing.model.finding import Finding, Severity
+from tests import cpp
 
 PROGRAM = """
 #include <atomic>
@@ -52,7 +52,7 @@ def found_in(folder: Path, starts: str, program: str, first: str, second: str, c
     source = folder / "server.cpp"
     source.write_text(text.replace("FIRST", first).replace("SECOND", second))
     built = source.with_suffix("")
-    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    cpp.build("g++", source, built, "-std=c++17", "-O2", "-g", "-pthread")
     findings = audit(AuditOptions(binary=str(built))).findings
     return [finding for finding in findings if finding.severity.rank >= Severity.LOW.rank]
 
@@ -79,7 +79,7 @@ def passes_of(folder: Path, starts: str, compiler: str) -> Passes:
     source = folder / "listed.cpp"
     source.write_text(text.replace("FIRST", "accepted").replace("SECOND", "served"))
     built = source.with_suffix("")
-    subprocess.run([compiler, "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    cpp.build(compiler, source, built, "-std=c++17", "-O2", "-g", "-pthread")
     return run_passes(next(read_images(str(built))), default_knowledge(), lambda names: names)
 
 
@@ -166,7 +166,7 @@ def test_a_list_of_threads_is_filled_by_what_fills_it_and_not_by_its_end(
     text = LISTED.replace("__attribute__((noinline)) void start", "static inline void start")
     source.write_text(text.replace("STARTS", METHOD * times))
     built = source.with_suffix("")
-    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    cpp.build("g++", source, built, "-std=c++17", "-O2", "-g", "-pthread")
     passes = run_passes(next(read_images(str(built))), default_knowledge(), lambda names: {n: n for n in names})
     assert {root.name: root.many for root in passes.calls.roots}["_ZN6Server5flushEv"] == many
 
@@ -187,7 +187,7 @@ def test_a_list_of_threads_that_makes_what_it_starts_in_either_of_two_objects(
     source = tmp_path / "listed.cpp"
     source.write_text(LISTED.replace("STARTS", starts))
     built = source.with_suffix("")
-    subprocess.run(["g++", "-std=c++17", "-O2", "-g", "-pthread", str(source), "-o", str(built)], check=True)
+    cpp.build("g++", source, built, "-std=c++17", "-O2", "-g", "-pthread")
     passes = run_passes(next(read_images(str(built))), default_knowledge(), lambda names: {n: n for n in names})
     roots = {root.name: root.many for root in passes.calls.roots}
     assert [found for name, found in roots.items() if "monitor" in name or "flush" in name] == [many]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from linemate.options import AuditOptions
 from linemate.pipeline import audit
 from sharing.model.finding import Finding, Severity
+from tests import cpp
 
 BUILDS = [
     ("g++", "-O0", "-g"),
@@ -74,7 +74,7 @@ def slots(folder: Path, built: tuple[str, ...], called: str) -> list[Finding]:
     source = folder / "jobs.cc"
     source.write_text(PROGRAM.replace("CALLED", called))
     program = source.with_suffix("")
-    subprocess.run([*built, "-pthread", str(source), "-o", str(program)], check=True)
+    cpp.build(built[0], source, program, *built[1:], "-pthread")
     findings = audit(AuditOptions(binary=str(program), min_severity=Severity.NOTE)).findings
     return [f for f in findings if f.rule == "packed-thread-slots"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests import cpp
 
 Compile = Callable[..., Path]
 
@@ -30,10 +31,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
             program = tmp_path_factory.mktemp("sharing") / "program"
             source = program.with_suffix(f".{suffix}")
             source.write_text(text)
-            command = [compiler(tool), *flags, "-pthread", "-o", str(program), str(source)]
-            made = subprocess.run(command, capture_output=True, text=True, check=False)
-            assert made.returncode == 0, made.stderr
-            done[key] = program
+            done[key] = cpp.build(tool, source, program, *flags, "-pthread")
         return done[key]
 
     return build

@@ -144,6 +144,8 @@ BESIDE = {
     "nothing": ("count(both.left)", "count(both.right)"),
 }
 CPP_KINDS = [(tool.replace("gcc", "g++").replace("clang", "clang++"), level) for tool, level in BUILT]
+# Each compiler and each level once: where a rule sees nothing, a pair is found whatever the code looks like.
+CPP_FEW = [("g++", "-O2"), ("clang++-19", "-O0"), ("clang++-19", "source")]
 
 
 @pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
@@ -154,7 +156,7 @@ def test_latches_and_barriers_of_the_library_part_threads(
     assert not met(tmp_path, compiled, kind, CPP, {"DOES_ONE": does[0], "DOES_TWO": does[1]}, "cc")
 
 
-@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
+@pytest.mark.parametrize("kind", CPP_FEW, ids="".join)
 @pytest.mark.parametrize("does", BESIDE.values(), ids=BESIDE)
 def test_who_does_not_wait_for_the_other_meets_it(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str], does: tuple[str, str]
