@@ -23,7 +23,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.model.ways import longest
 from sharing.static import numbers
-from sharing.static.callees import calls_by_callee, functions_called
+from sharing.static.callees import calls_by_callee, calls_of, functions_called
 from sharing.static.executions import in_loop
 from sharing.static.starts import Root
 from sharing.static.threadends import leading_to, starts_and_ends
@@ -69,7 +69,8 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     series: set[int] = set()
     for function in np.flatnonzero(leading).tolist():
         here = [(at, where[function]) for at, where in enumerate(places) if function in where]
-        walls = dict(_walls(image, function, starting, joining, looped)) if here else {}
+        asked = here and not _ends_later(image, function, starting, joining, looped)
+        walls = dict(_walls(image, function, starting, joining, looped)) if asked else {}
         for joins in walls.values() if len(here) > 1 else ():
             sides = [(at, *_sides(image, rows, joins)) for at, rows in here]
             parted |= {(a, b) for a, before, _ in sides for b, _, after in sides if before and after}
@@ -203,13 +204,39 @@ def _looped_within(image: Image, joins: Bools, joining: Bools) -> Bools:
         inside[function[further]] = True
 
 
+def _ends_later(image: Image, function: int, starting: Bools, joining: Bools, looped: Bools) -> bool:
+    """Are there joins left over behind a call of this function, for threads that it leaves?
+
+    One that lies behind a start in it may then be none of what it started: of a handle that is assigned to, whose
+    thread would be waited for if it had one.
+    """
+    for _ in range(numbers.ENTRY_WRAPPERS):
+        made = image.calls[calls_of(image, int(image.functions["address"][function]))]
+        if len(made) != 1 or made["function"][0] < 0:
+            break
+        function = int(made["function"][0])
+        own = image.calls["function"] == function
+        starts, joins = image.calls[own & starting], _deepened(image, own & joining, looped)
+        at = points(image, made)
+        starts, joins = (rows[points(image, rows).behind(at).any(axis=1)] for rows in (starts, joins))
+        if _left_over(_most(image, starts), _most(image, joins)):
+            return True
+    return False
+
+
+def _deepened(image: Image, chosen: Bools, looped: Bools) -> Table:
+    """These calls, in loops where they lead to joins in loops."""
+    rows = image.calls[chosen].copy()
+    rows["loop_depth"] = np.where(looped[chosen], np.maximum(rows["loop_depth"], 1), rows["loop_depth"])
+    return rows
+
+
 def _walls(image: Image, function: int, starting: Bools, joining: Bools, looped: Bools) -> Iterator[tuple[int, Table]]:
     """Calls in this function, some and then more of them, behind which none of the threads runs that it started, each
     time with the start in front of which these are."""
     own = image.calls["function"] == function
-    starts, joins = image.calls[own & starting], image.calls[own & joining].copy()
-    looping = in_loop(joins["loop_depth"])
-    joins["loop_depth"] = np.where(looped[own & joining], np.maximum(joins["loop_depth"], 1), joins["loop_depth"])
+    starts, joins = image.calls[own & starting], _deepened(image, own & joining, looped)
+    looping = in_loop(image.calls["loop_depth"][own & joining])
     if not len(joins) or len(starts) < 2 or max(len(starts), len(joins)) > MAX_CALLS:
         return
     at, ends = points(image, starts), points(image, joins)

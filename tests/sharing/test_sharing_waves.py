@@ -143,6 +143,11 @@ std::atomic<long> left, right;
 #define TWO [] { COUNT(right); }
 #define THIRD [] {}
 #define HOLDS(counter) [n] { if (n) COUNT(counter); }
+struct Pair {
+  std::jthread one, two;
+  __attribute__((noinline)) void start() { one = std::jthread(ONE); two = std::jthread(TWO); }
+  __attribute__((noinline)) void end() { if (one.joinable()) one.join(); two.join(); }
+};
 int main(int n, char **) {
   BODY
   return int(left + right);
@@ -157,6 +162,8 @@ CLOSURES_TOGETHER = {
     "joined later": "std::thread a(ONE); std::thread b(TWO); a.join(); b.join();",
     "one of two has ended": "std::thread a(ONE), c(ONE); a.join(); std::thread b(TWO); b.join(); c.join();",
     "another one has ended": "std::thread c(THIRD), a(ONE); c.join(); std::thread b(TWO); b.join(); a.join();",
+    "assigned to what a function joins later": "Pair p; p.start(); p.end();",
+    "assigned, and all is done there": "Pair p; p.one = std::jthread(ONE); p.two = std::jthread(TWO); p.end();",
     "left to itself": "std::thread a(ONE); a.detach(); std::thread b(TWO); b.join();",
 }
 
