@@ -100,8 +100,9 @@ def _by_own_type(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     record = planner.own_record(variable.facts.type, variable.unit)
     if record is None:
         raise Refused("")  # nothing to say: most variables have no type of their own
-    if planner.users(record.facts.key) - {variable.facts.identity}:
-        raise Refused("")
+    others = planner.users(record.facts.key) - {variable.facts.identity}
+    if others and not (record.facts.bits & RecordBits.ANONYMOUS and others <= _declared_with(planner, variable)):
+        raise Refused("")  # of a type without a name all variables stand in one statement: each gets lines of its own
     if 0 < variable.facts.declared_align < planner.line_size:
         raise Refused("")  # what the variable asks for itself counts, even if that is less
     plan, keep = align_record(planner, record), planner.keep(variable.facts)
@@ -111,6 +112,16 @@ def _by_own_type(planner: Planner, variable: Defined[VariableFacts]) -> Plan:
     changes = Changes()
     changes.insert(source, _declaration(planner, source, variable.facts)[1].suffix, f" {keep}")
     return replace(plan, edits=(*plan.edits, *changes.edits()), notes=(*plan.notes, KEPT))
+
+
+def _declared_with(planner: Planner, variable: Defined[VariableFacts]) -> set[str]:
+    """Identities of the variables of one statement, which no other declares again."""
+    place = (planner.program.path(variable.unit, variable.facts.file), variable.facts.begin)
+    return {
+        identity
+        for identity, one in planner.program.variables.items()
+        if (planner.program.path(one.unit, one.facts.file), one.facts.begin) == place and not one.facts.declarations
+    }
 
 
 def _by_union(planner: Planner, variable: Defined[VariableFacts]) -> Plan:

@@ -29,6 +29,9 @@ static struct {
   char *data;
   size_t size;
 } buffer;
+static struct {
+  long n;
+} former, latter = {3};
 static long *const *volatile deep __attribute__((unused)) = NULL;
 unsigned int wide __attribute__((aligned(16))) = 1;
 static long narrow __attribute__((aligned(8), unused)) = 1; /* on the variable it would undo the type's alignment */
@@ -71,6 +74,6 @@ long touch(struct stats *other, long misses_) {
     hook(calls);
   state = state == IDLE ? BUSY : IDLE;
   buffer.size = FIRST + stats.reads + own + (words != NULL) + wide;
-  narrow += page[1] + sent++ + received++ + turns++ + rounds++ + told++ + asked++ + fourth++ + small++ + local++ + from() + until++;
+  narrow += former.n++ + latter.n++ + page[1] + sent++ + received++ + turns++ + rounds++ + told++ + asked++ + fourth++ + small++ + local++ + from() + until++;
   return *last + (long)(list.next == NULL && knot.next == ring.next) + (deep == NULL);
 }

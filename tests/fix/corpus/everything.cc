@@ -17,6 +17,9 @@ Node bare;
 struct {
   long x, y;
 } unnamed;
+struct {
+  long z;
+} upper, lower{3};
 union Word {
   long whole;
   char bytes[8];
@@ -51,7 +54,7 @@ static long use(int total_) {
   unnamed.x++;
   word.whole = 2;
   bare.weight = pair.weight;
-  at_first += at_next++ + behind++ + left.n++ + right.n++;
+  at_first += upper.z++ + lower.z++ + at_next++ + behind++ + left.n++ + right.n++;
   kind = Kind::B;
   COUNT();
   per_thread++;
