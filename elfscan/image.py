@@ -52,7 +52,7 @@ from sharing.model import (
     SectionKind,
     TypeTable,
 )
-from sharing.model.arrays import among
+from sharing.model.arrays import among, copied
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import TRACED_BYTES, Behind, Unit
 from sharing.model.linkage import is_rust
@@ -471,7 +471,7 @@ def _through_own_stubs(table: Array, own_stubs: Array) -> Array:
     hit = own_stubs["address"][at] == table["callee"]
     if not hit.any():
         return table
-    table = table.copy()
+    table = copied(table)
     table["callee"][hit] = own_stubs["slot"][at[hit]]
     return table
 

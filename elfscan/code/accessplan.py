@@ -30,7 +30,7 @@ from sharing.model import (
     Malformed,
 )
 from sharing.model.arch import machine_named
-from sharing.model.arrays import among
+from sharing.model.arrays import among, stacked
 from sharing.model.inputs import open_input
 
 Table = npt.NDArray[Any]
@@ -188,7 +188,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
         slots[target] = plan.slots[source]
     descriptors = np.empty(len(plan.descriptors), dtype=SLOT_DTYPE)
     descriptors["slot"], descriptors["value"] = plan.descriptors, _DESCRIPTOR
-    slots = np.concatenate([slots, descriptors])
+    slots = stacked([slots, descriptors])
     absolute = _has_absolute_code(plan.path) if plan.absolute is None else plan.absolute
     parts: list[Table] = [
         np.array(plan.code, dtype=_BYTES_DTYPE),

@@ -33,7 +33,7 @@ from sharing.model import (
     SectionKind,
 )
 from sharing.model.allocators import makes_objects
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.failures import failure_of
 from sharing.model.meetings import waits_for_all
 from sharing.model.wordfunctions import of_word
@@ -314,10 +314,10 @@ def _known_words(program: Program, functions: Array, stored: Array | None) -> Ar
     for section in program.layout.sections:
         if section.kind in (SectionKind.RELRO, SectionKind.CONSTANT):
             unwritten |= (words["slot"] >= section.address) & (words["slot"] < section.end)
-    words = words[unwritten & ~among(words["slot"], slots["slot"])]
+    words = picked(words, unwritten & ~among(words["slot"], slots["slot"]))
     more = np.zeros(len(words), slots.dtype)
     more["slot"], more["value"] = words["slot"], words["value"]
-    return np.concatenate([slots, more])
+    return stacked([slots, more])
 
 
 def _imported_objects(program: Program) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.image import (
     HELD,
     HELD_OFFSET_BITS,
@@ -37,9 +38,9 @@ def words_apart(behind: Behind) -> Behind:
     )
     others = msgspec.structs.replace(
         mine,
-        sites=behind.sites[~own],
-        args=behind.args[~_is_own(behind.args["value"])],
-        held=behind.held[~kept & ~_is_own(behind.held["what"])],
+        sites=picked(behind.sites, ~own),
+        args=picked(behind.args, ~_is_own(behind.args["value"])),
+        held=picked(behind.held, ~kept & ~_is_own(behind.held["what"])),
     )
     return _words_apart(others)
 
@@ -57,12 +58,12 @@ def _words_apart(behind: Behind) -> Behind:
         behind,
         spread=behind.held[~exact & ~stepped],
         stepped=behind.held[stepped & stored & ~on_frame],
-        sites=sites[~of_word & ~nowhere],
+        sites=picked(sites, ~of_word & ~nowhere),
         args=args[~arg_of_word],
         held=behind.held[exact & ~stored & ~_is_word(behind.held["what"])],
-        elsewhere=sites[nowhere],
-        word_sites=sites[of_word],
-        word_args=args[arg_of_word],
+        elsewhere=picked(sites, nowhere),
+        word_sites=picked(sites, of_word),
+        word_args=picked(args, arg_of_word),
         stored=behind.held[exact & stored & ~_is_word(behind.held["variable"])],
         passed=behind.held[exact & stored & _is_word(behind.held["variable"]) & ~on_frame],
         framed=behind.held[exact & stored & on_frame],

@@ -16,7 +16,7 @@ from elfscan.fileformat import constants as c
 from elfscan.fileformat.symbols import NO_SECTION, Names, Symbols
 from elfscan.relocation.plt import PLT_SECTIONS
 from sharing.model import FUNCTION_DTYPE, FunctionFlag, Section, SectionKind
-from sharing.model.arrays import distinct, leading, positions
+from sharing.model.arrays import distinct, leading, picked, positions
 
 Array = npt.NDArray[Any]
 
@@ -143,7 +143,7 @@ def build_functions(
     table["flags"] |= np.where(cold, np.uint32(FunctionFlag.COLD), np.uint32(0))[table["section"]]
     table["flags"] |= np.where(init, np.uint32(FunctionFlag.INIT), np.uint32(0))[table["section"]]
     order = np.argsort(table["address"], kind="stable")
-    return table[order], names[order]
+    return picked(table, order), names[order]
 
 
 def _exported(symbols: Symbols, known: FunctionSymbols, *, globals_enter: bool) -> Array:

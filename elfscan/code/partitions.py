@@ -23,6 +23,7 @@ import numpy.typing as npt
 from elfscan.fileformat.kernel import end_functions
 from elfscan.fileformat.program import Program
 from sharing.model import FunctionFlag
+from sharing.model.arrays import picked
 from sharing.model.image import ArgKind
 
 Array = npt.NDArray[Any]
@@ -74,9 +75,9 @@ def seldom_run(
     chosen = chosen if len(front) >= FEWEST * len(chosen) else none
     if not found:
         return chosen
-    calls = found["calls"][found["calls"]["function"] >= 0]
+    calls = picked(found["calls"], found["calls"]["function"] >= 0)
     starts = np.uint64(min(first for first in initial if first > int(begin)))
-    calls = calls[(table["address"][calls["function"]] > starts) & (calls["callee"] < np.uint64(limit))]
+    calls = picked(calls, (table["address"][calls["function"]] > starts) & (calls["callee"] < np.uint64(limit)))
     last = int(np.searchsorted(at, calls["callee"].max(initial=0), "right"))
     if limit == int(begin) and (calls["rarity"][calls["callee"] >= at[0]] < ON_BRANCHES).any():
         return chosen  # where that part ends is not seen: it may be what is often run

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from sharing.model import ImageKind, Section, SectionKind
-from sharing.model.arrays import distinct, positions
+from sharing.model.arrays import distinct, picked, positions, stacked
 from sharing.model.image import WORD_DTYPE
 
 Array = npt.NDArray[Any]
@@ -60,8 +60,8 @@ def stored_code(program: Program, kind: ImageKind) -> Array:
             )
             found["value"] = words[rows]
             parts.append(found)
-    words = np.concatenate(parts)
-    return words[np.argsort(words["slot"], kind="stable")]
+    words = stacked(parts)
+    return picked(words, np.argsort(words["slot"], kind="stable"))
 
 
 def in_lists(program: Program, slots: Array) -> npt.NDArray[np.bool_]:
@@ -82,7 +82,7 @@ def in_lists(program: Program, slots: Array) -> npt.NDArray[np.bool_]:
 
 def leading_to_functions(stored: Array, functions: Array) -> Array:
     """Those of the ``stored`` words at which a function of this FUNCTION_DTYPE table begins."""
-    found: Array = stored[positions(functions["address"], stored["value"]) >= 0]
+    found: Array = picked(stored, positions(functions["address"], stored["value"]) >= 0)
     return found
 
 

@@ -22,7 +22,7 @@ from elfscan.fileformat.gofunctions import GoFunctions, read_go_functions
 from elfscan.fileformat.sections import Layout
 from elfscan.relocation.tables import dynamic_relocations
 from sharing.model import Section, plural
-from sharing.model.arrays import positions
+from sharing.model.arrays import positions, stacked
 
 Array = npt.NDArray[Any]
 
@@ -204,7 +204,7 @@ def read_symbols(elf: ElfFile, beside: ElfFile | None = None) -> Symbols:
     if go is not None and all(part["dynamic"].all() for part in parts):
         parts.append(_of_go(elf, go, pool_size))
         pool.append(go.names)
-    table = np.concatenate(parts) if parts else np.zeros(0, SYMBOL_DTYPE)
+    table = stacked(parts) if parts else np.zeros(0, SYMBOL_DTYPE)
     names = Names(b"".join(pool) or b"\0")
     return Symbols(table, names, tuple(tables)) if go is None else Symbols(table, names, tuple(tables), go.start)
 

@@ -17,7 +17,7 @@ from elfscan.fileformat.elf import ElfFile
 from elfscan.fileformat.sections import Layout
 from elfscan.fileformat.symbols import UNDEFINED, Symbols
 from elfscan.relocation.tables import dynamic_relocations, relr_addresses
-from sharing.model.arrays import among, distinct, positions, words_at
+from sharing.model.arrays import among, distinct, picked, positions, words_at
 
 Array = npt.NDArray[Any]
 
@@ -106,7 +106,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
         extra = np.zeros(len(relr), SLOT_DTYPE)
         extra["slot"], extra["value"] = relr, _contents(elf, layout, relr)
         words = np.concatenate([words, extra])
-    words = words[np.argsort(words["slot"], kind="stable")]
+    words = picked(words, np.argsort(words["slot"], kind="stable"))
     known_slots = in_got(layout, words["slot"])
     known_slots |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
     copied = relocs["symbol"][(relocs["type"] == types.copy) & (relocs["symbol"] > 0)].astype(np.int64) + first

@@ -6,6 +6,7 @@ needed here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,38 @@ def union(first: Array, second: Array) -> Array:
     return distinct(np.concatenate((first, second)))
 
 
+def picked(table: Array, which: Array) -> Array:
+    """The rows at these places, or those that a mask chooses.
+
+    Brackets say the same, and copy each row of a table field by field: ten times as slowly.
+    """
+    return table.take(np.flatnonzero(which) if which.dtype.kind == "b" else which)
+
+
+def stacked(tables: Sequence[Array]) -> Array:
+    """Tables of one kind as one, the rows copied as ``picked`` does."""
+    kind = tables[0].dtype
+    if any(table.dtype != kind for table in tables):
+        return np.concatenate(tables)
+    return np.concatenate([table.view(_whole(kind)) for table in tables]).view(kind)
+
+
+def copied(table: Array) -> Array:
+    """The same rows to change, copied as ``picked`` does."""
+    return table.view(_whole(table.dtype)).copy().view(table.dtype)
+
+
+def _whole(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """The bytes of a row as one value."""
+    return np.dtype((np.void, kind.itemsize))
+
+
 def joined_by_ip(rows: Array, more: Array) -> Array:
     """Two tables that are in order of instructions' addresses (``ip``) as one; ``rows`` come first of equal ones."""
     if not len(more):
         return rows
-    both = np.concatenate([rows, more])
-    return both[np.argsort(both["ip"], kind="stable")]
+    both = stacked([rows, more])
+    return picked(both, np.argsort(both["ip"], kind="stable"))
 
 
 def leading(ordered: Array) -> Array:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sharing.basics.kept import Kept
 from sharing.model.allocators import makes_objects
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at, function_name, names_of_callees
@@ -52,7 +52,7 @@ class _Asked:
     def __init__(self, image: Image) -> None:
         by_function = np.argsort(image.calls["function"], kind="stable")
         self._callers = image.calls["function"][by_function]
-        self._inner = image.calls[["ip", "callee"]][by_function]
+        self._inner = picked(image.calls[["ip", "callee"]], by_function)
         self._args = np.argsort(image.args["ip"], kind="stable")  # rows in the order of their calls
         self._ips: npt.NDArray[np.uint64] = image.args["ip"][self._args]
         self._found: dict[tuple[int, tuple[tuple[int, int], ...], int], _What | None] = {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sharing.model.arrays import picked
 from sharing.model.image import AccessKind, Image
 from sharing.static.callgraph import CallGraph
 
@@ -21,6 +22,6 @@ NOTE = (
 def used_by_threads(image: Image, calls: CallGraph) -> bool:
     """Does a function that a started thread runs write through a pointer that it was handed?"""
     started = sum(1 << i for i, root in enumerate(calls.roots) if root.function >= 0 and root.name != "main")
-    rows = image.params[image.params["kind"] != AccessKind.ADDRESS]
-    rows = rows[rows["function"] >= 0]
+    rows = picked(image.params, image.params["kind"] != AccessKind.ADDRESS)
+    rows = picked(rows, rows["function"] >= 0)
     return bool(np.any(calls.mask[rows["function"]] & np.uint64(started)))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.kept import Kept
-from sharing.model.arrays import among, positions
+from sharing.model.arrays import among, picked, positions
 from sharing.model.image import ArgKind, Image
 from sharing.static import numbers
 
@@ -155,7 +155,7 @@ def handed_over(image: Image) -> npt.NDArray[np.bool_]:
     args, passed, calls = image.args, image.behind.passed, image.calls
     own = np.sort(calls["ip"][function_at(image, calls["callee"]) >= 0])
     found = np.zeros(len(image.functions), bool)
-    rows = args[(args["kind"] == ArgKind.ADDRESS) & (function_at(image, args["callee"]) >= 0)]
+    rows = picked(args, (args["kind"] == ArgKind.ADDRESS) & (function_at(image, args["callee"]) >= 0))
     words = passed["what"][among(passed["ip"], own)]
     given = function_at(image, np.append(rows["value"].astype(np.uint64), words))
     found[given[given >= 0]] = True

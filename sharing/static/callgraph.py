@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import stacked
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
@@ -111,7 +112,7 @@ def build(
     """
     kept = KeptFunctions(image, library_code(image, knowledge))
     calls = callback_calls(image, knowledge), kept.resolved
-    edges = edges_of(image, np.concatenate([image.calls, *calls]))
+    edges = edges_of(image, stacked([image.calls, *calls]))
     threads = thread_structure(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
     own = whole_work(image, edges, threads.roots)
     factor = without_names(coldness(image, knowledge), image, own)

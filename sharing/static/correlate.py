@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked, stacked
 from sharing.model.image import ALLOCATED, SITE_DTYPE, AccessKind, ArgKind, Image, SectionKind, SiteFlag, Table
 from sharing.model.profile import Access, FrequentUse, Heat
 from sharing.static import flow, numbers, perthread
@@ -130,7 +130,7 @@ def all_sites(image: Image, knowledge: Knowledge, least: int = 0) -> Table:
         args, first = image.args, np.uint64(least)
         direct = direct[direct["target"] >= first]
         given = dataclasses.replace(
-            image, args=args[(args["kind"] != ArgKind.ADDRESS) | (args["value"].astype(np.uint64) >= first)]
+            image, args=picked(args, (args["kind"] != ArgKind.ADDRESS) | (args["value"].astype(np.uint64) >= first))
         )
     parts = [
         direct,
@@ -138,7 +138,7 @@ def all_sites(image: Image, knowledge: Knowledge, least: int = 0) -> Table:
         flow.through_starts(image, knowledge),
         flow.by_name(given, knowledge),
     ]
-    return np.concatenate([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
+    return stacked([p for p in parts if len(p)] or [np.empty(0, SITE_DTYPE)])
 
 
 def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table) -> Accesses:
@@ -147,14 +147,14 @@ def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table
     lock_row = np.concatenate(
         [np.full(len(sites), -1, np.int64), events["row"][events["effect"] != flow.INIT].astype(np.int64)]
     )
-    rows = np.concatenate([sites, lock_sites])
+    rows = stacked([sites, lock_sites])
     writable = [section for section in image.sections if section.kind is SectionKind.WRITABLE]
     keep = (rows["kind"] != AccessKind.ADDRESS) & within(rows["target"], writable) & (rows["function"] >= 0)
-    rows, lock_row = rows[keep], lock_row[keep]
+    rows, lock_row = picked(rows, keep), lock_row[keep]
     rows, of_row = by_member(image, rows, image.variables_at(rows["target"]))
     lock_row = lock_row[of_row]
     order = np.argsort(rows["target"], kind="stable")
-    rows, lock_row = rows[order], lock_row[order]
+    rows, lock_row = picked(rows, order), lock_row[order]
     function = rows["function"]
     weight = graph.frequency[function] * times(rows["loop_depth"], rows["rarity"])
     part = np.where(graph.phases.sequential(function, program_point(image, rows)), 0.0, 1.0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked
 from sharing.model.image import CALL_DTYPE, Image, Table
 from sharing.static import numbers, perthread
 from sharing.static.callees import function_at, of_call
@@ -114,7 +114,7 @@ def edges_of(image: Image, calls: Table) -> Edges:
     callee = function_at(image, calls["callee"])
     inside = (callee >= 0) & (calls["function"] >= 0)
     order = np.flatnonzero(inside)[np.argsort(calls["function"][inside], kind="stable")]
-    chosen = calls[order]
+    chosen = picked(calls, order)
     caller = chosen["function"].astype(np.int64)
     depth = chosen["loop_depth"].astype(np.int64)
     depth[depth >= numbers.IMPLAUSIBLE_LOOPS] = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import positions
+from sharing.model.arrays import picked, positions
 from sharing.model.image import AccessKind, Image, SiteFlag, SlotKind, Table
 from sharing.static.slotnumbers import LOW_HALF, MOST_STRIDE, element_slots, slot_at, stride_of
 
@@ -43,7 +43,7 @@ class StaticElements:
         at = positions(sites["ip"], ips)
         if not len(sites):
             return np.zeros(len(ips), np.int64)
-        found = sites[at]
+        found = picked(sites, at)
         slots: Ints = np.where(at >= 0, element_slots(found["target"], found["stride"]), 0)
         self._first.update(zip(slots[at >= 0].tolist(), found["target"][at >= 0].tolist(), strict=True))
         return slots

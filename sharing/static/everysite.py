@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.model.arrays import copied, stacked
 from sharing.model.image import Image, Table
 
 
 def every_site(image: Image) -> Table:
     """Those to static storage, then those of ``Behind.elsewhere``."""
     behind = image.behind.elsewhere
-    return np.concatenate([image.sites, behind]) if len(behind) else image.sites
+    return stacked([image.sites, behind]) if len(behind) else image.sites
 
 
 def with_sites(image: Image, sites: Table) -> Image:
@@ -31,6 +32,6 @@ def raised(rows: Table, seldom: npt.NDArray[np.bool_]) -> Table:
     """Rows of accesses or calls, those that are ``seldom`` made no more often than SELDOM says."""
     if not seldom.any():
         return rows
-    rows = rows.copy()
+    rows = copied(rows)
     rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
     return rows

@@ -18,7 +18,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
-from sharing.model.arrays import among, distinct, leading
+from sharing.model.arrays import among, distinct, leading, picked, stacked
 from sharing.model.image import (
     PARAM_DTYPE,
     SITE_DTYPE,
@@ -229,8 +229,8 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     ``known``: what functions do to locks that they are given, by address; more are known by their names.
     """
     taking = distinct(events["function"][events["effect"] == LOCK])
-    calls = image.calls[among(image.calls["function"], taking)]
-    calls = calls[~among(calls["ip"], events["ip"])]
+    calls = picked(image.calls, among(image.calls["function"], taking))
+    calls = picked(calls, ~among(calls["ip"], events["ip"]))
     callees = distinct(calls["callee"][calls["callee"] != 0])
     names = names_of_callees(image, callees)
     by_name = {int(callees[i]): [_Effect(r, _EFFECT[e]) for _, r, e in knowledge.lock_calls(names[i])]
@@ -266,16 +266,16 @@ def through_arguments(image: Image) -> Table:
     ``ip`` is the call, ``function`` the caller: it is the caller whose thread and frequency count.  An element chosen
     by a computed index stays one: an array does not turn into its first element because a function is handed one.
     """
-    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    args = picked(image.args, image.args["kind"] == ArgKind.ADDRESS)
     callee = function_at(image, args["callee"])
     keep = callee >= 0
-    args, callee = args[keep], callee[keep]
+    args, callee = picked(args, keep), callee[keep]
     params = _summaries(image, callee)
     if not len(params) or not len(args):
         return np.empty(0, SITE_DTYPE)
     left, right = _join(_key(callee, args["arg"]), _key(params["function"], params["arg"]))
     sites = np.zeros(len(left), SITE_DTYPE)
-    a, p = args[left], params[right]
+    a, p = picked(args, left), picked(params, right)
     sites["ip"] = a["ip"]
     sites["target"] = (a["value"] + p["offset"]).astype(np.uint64)
     sites["function"] = a["function"]
@@ -345,7 +345,7 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
     exact = {p for named in (table.memory_store, table.memory_load, table.once_load) for p, _ in named}
     # The generic forms; the sized ones end in _ and take the object first.
     exact |= {"__atomic_exchange", "__atomic_compare_exchange"}
-    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    args = picked(image.args, image.args["kind"] == ArgKind.ADDRESS)
     parts = []
     callees = distinct(args["callee"])
     for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True):
@@ -388,9 +388,9 @@ def _summaries(image: Image, entries: Table) -> Table:
     passed, callee = _passed_on(image)
     wanted = _handed_on(len(image.functions), entries, passed["function"], callee)
     within = wanted[passed["function"]]
-    passed, callee = passed[within], callee[within]
+    passed, callee = picked(passed, within), callee[within]
     known = image.params["function"] >= 0
-    params = _limit(image.params[known & wanted[image.params["function"]]])
+    params = _limit(picked(image.params, known & wanted[image.params["function"]]))
     level = params
     for _ in range(numbers.PARAM_ROUNDS):
         if not len(passed) or not len(level):
@@ -398,17 +398,17 @@ def _summaries(image: Image, entries: Table) -> Table:
         left, right = _join(_key(callee, passed["arg"]), _key(level["function"], level["arg"]))
         if len(left) > MAX_SUMMARY_ROWS:
             break
-        fresh = level[right]
+        fresh = picked(level, right)
         fresh["function"] = passed["function"][left]
         fresh["arg"] = passed["source"][left]
         fresh["offset"] += passed["value"][left]
         fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
         fresh["ip"] = passed["ip"][left]
         rarity = _with_call(image, fresh["ip"], fresh["rarity"])
-        fresh["rarity"] = _of_new(image, passed[left], level[right], rarity)
+        fresh["rarity"] = _of_new(image, picked(passed, left), picked(level, right), rarity)
         fresh["order"] = of_call(image, fresh["ip"], "order")
         level = _limit(fresh)
-        params = _limit(np.concatenate([params, level]))
+        params = _limit(stacked([params, level]))
     return params
 
 
@@ -416,9 +416,9 @@ def _passed_on(image: Image) -> tuple[Table, Table]:
     """Rows of calls that hand on an argument of their own function, and the functions that they call, of this image."""
 
     def found() -> tuple[Table, Table]:
-        passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
+        passed = picked(image.args, (image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0))
         callee = function_at(image, passed["callee"])
-        return passed[callee >= 0], callee[callee >= 0]
+        return picked(passed, callee >= 0), callee[callee >= 0]
 
     return _passed.of(image.args, (image.functions,), found)
 
@@ -465,13 +465,13 @@ def _limit(params: Table) -> Table:
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     first = np.flatnonzero(leading(ordered))
-    rows = params[order[first]]
+    rows = picked(params, order[first])
     rows["loop_depth"] = np.maximum.reduceat(params["loop_depth"][order], first)
     rows["rarity"] = np.minimum.reduceat(params["rarity"][order], first)
     key = _key(rows["function"], rows["arg"])
     first = np.flatnonzero(leading(key))
     begin = np.repeat(first, np.diff(first, append=len(key)))
-    return rows[np.arange(len(rows)) - begin < MAX_CALLEE_ROWS]
+    return picked(rows, np.arange(len(rows)) - begin < MAX_CALLEE_ROWS)
 
 
 def _key(function: Table, arg: Table) -> Table:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import read_table
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image
 from sharing.static import numbers
 from sharing.static.callees import function_at, functions_called, names_of_callees
@@ -192,17 +192,19 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
 def _outermost(image: Image) -> Rows:
     """By function the least depth in loops at which it does anything but ask what is behind a pointer."""
     least = np.full(len(image.functions), np.iinfo(np.int64).max)
-    behind = [table[among(table["kind"], _WRITES)] for table in (image.params, image.behind.elsewhere)]
-    named = image.sites[image.sites["kind"] != AccessKind.ADDRESS]
+    behind = [picked(table, among(table["kind"], _WRITES)) for table in (image.params, image.behind.elsewhere)]
+    named = picked(image.sites, image.sites["kind"] != AccessKind.ADDRESS)
     for rows in (image.calls, named, *behind):
-        rows = rows[(rows["function"] >= 0) & in_loop(rows["loop_depth"])]
+        rows = picked(rows, (rows["function"] >= 0) & in_loop(rows["loop_depth"]))
         np.minimum.at(least, rows["function"], rows["loop_depth"].astype(np.int64))
     return least
 
 
 def _with_other_loops(image: Image, timed: Rows) -> Rows:
     """Functions with loops, but for those ``timed`` that have one and none within it."""
-    tables = [rows[(rows["function"] >= 0) & in_loop(rows["loop_depth"])] for rows in (image.sites, image.calls)]
+    tables = [
+        picked(rows, (rows["function"] >= 0) & in_loop(rows["loop_depth"])) for rows in (image.sites, image.calls)
+    ]
     mirrors = Mirrors(image)
     function = np.concatenate([rows["function"] for rows in tables])
     loop = np.concatenate([mirrors.loop(rows["function"], rows["order"]) for rows in tables])

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import block_of, mirrors
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
 from sharing.static.indirectentries import calls_pointers
@@ -92,9 +92,9 @@ def _place(rows: Table) -> npt.NDArray[np.void]:
 def _taken(image: Image) -> Table:
     """Where code takes the address of a function, or of a word that the loader puts one into; by address."""
     words = image.code_words
-    taken = image.sites[image.sites["kind"] == AccessKind.ADDRESS]
+    taken = picked(image.sites, image.sites["kind"] == AccessKind.ADDRESS)
     if len(words):
         row = np.minimum(np.searchsorted(words["slot"], taken["target"]), len(words) - 1)
         taken["target"] = np.where(words["slot"][row] == taken["target"], words["value"][row], taken["target"])
-    functions: Table = taken[function_at(image, taken["target"]) >= 0]
+    functions: Table = picked(taken, function_at(image, taken["target"]) >= 0)
     return functions

@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, copied, distinct
 from sharing.model.image import Image, SiteFlag
 from sharing.static.callgraph import CallGraph
 
@@ -20,7 +20,7 @@ def with_given_rows(image: Image, calls: CallGraph) -> Image:
     """The image whose strides are of rows only where threads have rows; ``ROW`` is gone, ``within_rows`` has these."""
     if image.origins or not (image.sites["flags"] & SiteFlag.ROW).any():
         return image
-    sites = image.sites.copy()
+    sites = copied(image.sites)
     rows = sites["flags"] & SiteFlag.ROW != 0
     entries = [root.function for root in calls.roots if root.function >= 0 and root.name != "main"]
     elsewhere = rows & ~among(sites["function"], np.array(entries, sites["function"].dtype))

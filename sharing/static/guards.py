@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, stacked
 from sharing.model.image import Image, Table
 from sharing.model.profile import COMPANIONS
 from sharing.model.ways import Point
@@ -291,7 +291,7 @@ def lock_uses(
     """
     uses: dict[int, list[LockUse]] = defaultdict(list)
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
-    events = np.concatenate([calls.events, calls.unknown, calls.wrapped])
+    events = stacked([calls.events, calls.unknown, calls.wrapped])
     chosen = events[(events["effect"] != INIT) & held[events["row"]]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     pair = _taken_and_released(chosen)

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, joined_by_ip
+from sharing.model.arrays import among, copied, joined_by_ip, picked, stacked
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, functions_called
@@ -60,11 +60,11 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
     for one in given:
         if (one.entry, one.parameter) in several:
             ip, number = one.given or (one.ip, one.argument)
-            args = args[(args["ip"] != np.uint64(ip)) | (args["arg"] != number)]
+            args = picked(args, (args["ip"] != np.uint64(ip)) | (args["arg"] != number))
     alone = [one for one in given if (one.entry, one.parameter) not in several]
     words = behind_words(image, sorted({*_one_object(image, alone), *_called_with_one(image, lives)}))
     args = joined_by_ip(args, words.args)
-    sites = through_starts(dataclasses.replace(image, args=np.concatenate([image.args, args])), knowledge)
+    sites = through_starts(dataclasses.replace(image, args=stacked([image.args, args])), knowledge)
     sites = sites[sites["target"] & ~(HELD - np.uint64(1)) == HELD]
     behind = msgspec.structs.replace(image.behind, sites=joined_by_ip(image.behind.sites, words.sites), args=args)
     clear = dataclasses.replace(image, behind=behind)
@@ -116,7 +116,7 @@ def _own_elements(image: Image, entries: Collection[int]) -> Image:
     """The image, elements behind pointers at an index that a thread was given marked as that thread's own."""
     marked = []
     for rows in (image.behind.sites, image.behind.word_sites):
-        sites = rows.copy()
+        sites = copied(rows)
         given = (sites["flags"] & SiteFlag.GIVEN != 0) & among(sites["function"], np.array(sorted(entries), np.int64))
         sites["flags"][given] |= np.uint8(SiteFlag.OWN)
         sites["flags"] &= np.uint8(255 - SiteFlag.GIVEN)
@@ -127,7 +127,7 @@ def _own_elements(image: Image, entries: Collection[int]) -> Image:
 
 def handed(image: Image, knowledge: Knowledge) -> list[Handed]:
     """What functions are handed by calls that start threads with them, or call them back."""
-    found = handovers(image, knowledge, np.concatenate([image.args, image.behind.args]))
+    found = handovers(image, knowledge, stacked([image.args, image.behind.args]))
     return [
         Handed(
             one.ip,

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
@@ -61,7 +61,7 @@ def behind_words(image: Image, handed: Iterable[tuple[int, int, int]]) -> Words:
     entry_of: dict[int, Word] = {}
     written: set[int] = set()
     width = image.arch.pointer_size
-    stores = image.params[among(image.params["kind"], _WRITES)]
+    stores = picked(image.params, among(image.params["kind"], _WRITES))
     for entry, argument, data in handed:
         for function, number, begin in parts_of(image, entry, argument):
             first = argument_holder(function, number) & ~WHOLE_ARGUMENT

@@ -14,7 +14,7 @@ import numpy as np
 
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import HELD, HELD_OFFSET_BITS, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, ThreadRow
 from sharing.static import numbers
@@ -167,8 +167,8 @@ def _by_call(rows: Table) -> dict[tuple[int, int], dict[int, tuple[int, int]]]:
 def _wrapping(image: Image, known: _Handing) -> _Handing:
     """Functions that hand their own arguments on to one of these: the function, and its data as it is or one place."""
     found: _Handing = {}
-    passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["value"] == 0)]
-    passed = passed[passed["function"] >= 0]
+    passed = picked(image.args, (image.args["kind"] == ArgKind.PARAM) & (image.args["value"] == 0))
+    passed = picked(passed, passed["function"] >= 0)
     for _ in range(numbers.PARAM_ROUNDS):
         every = known | found
         rows = passed[among(passed["callee"], np.array(list(every), np.uint64))]
@@ -218,7 +218,7 @@ class _Callers:
         ips = image.calls["ip"][calls_of(image, int(address))].tolist()
         if not ips or not rounds or _is_taken(image, int(address)):
             return [one]
-        given = self._args[(self._args["callee"] == address) & (self._args["arg"] == argument)]
+        given = picked(self._args, (self._args["callee"] == address) & (self._args["arg"] == argument))
         places = {row[0]: row for row in given[given["kind"] == ArgKind.ADDRESS].tolist()}
         passed = {row[0]: row for row in given[given["kind"] == ArgKind.PARAM].tolist()}
         found = []
@@ -246,7 +246,7 @@ def entered_otherwise(image: Image, handed: Iterable[_Entered]) -> set[int]:
     """Those of the functions handed over so that are entered in a way that does not show what they get."""
     ways = {(one.ip, one.entry) for one in handed}  # what code has loaded may be in a register that is no argument
     entries = distinct(np.array([entry for _, entry in ways], np.uint64))
-    named = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    named = picked(image.args, image.args["kind"] == ArgKind.ADDRESS)
     named = named[among(named["value"].astype(np.uint64), entries)]
     otherwise = {value for ip, _, value, *_ in named.tolist() if (ip, value) not in ways}
     for values in (image.kept["value"], image.calls["callee"], image.code_words["value"]):

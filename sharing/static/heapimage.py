@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.geometry import round_up
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.given import Given
 from sharing.model.image import (
     ALLOCATED,
@@ -99,7 +99,7 @@ class LaidOut:
             sections=tuple(self._sections),
             names=self._names,
             files=tuple(self._files),
-            variables=np.concatenate(self._variables),
+            variables=stacked(self._variables),
             types=self.types.table(),
             phases=self._phases,
         )
@@ -131,12 +131,12 @@ def heap_image(told: Told, records: Sequence[HeapRecord], read: ReadRecords) -> 
         address = laid.add(name, one.size, one.alignment, flags, type_row, one.type, unit)
         by_name.setdefault(name, record)
         places |= dict.fromkeys((record.pointer, *record.calls), (address, one.size, one.begin))
-    args = np.concatenate([image.args, _placed(image.behind.args, "value", places)])
+    args = stacked([image.args, _placed(image.behind.args, "value", places)])
     placed = dataclasses.replace(
         laid.image(),
         sites=_placed(image.behind.sites, "target", places),
         zero_ranges=np.concatenate([image.zero_ranges, _placed(_words(image.zero_ranges), "variable", places)]),
-        args=args[np.argsort(args["ip"], kind="stable")],
+        args=picked(args, np.argsort(args["ip"], kind="stable")),
         given=tuple(_given(image.given, places)),
     )
     return placed, by_name
@@ -193,7 +193,7 @@ def _placed(rows: Table, field: str, places: dict[int, tuple[int, int, int]]) ->
 
 def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     """The record with its layout; None where it is an array, of which each thread may have an element or not."""
-    rows = np.concatenate([told.image.behind.sites, told.sites])
+    rows = stacked([told.image.behind.sites, told.sites])
     rows = rows[among(holders(rows["target"]), np.array([record.pointer, *record.calls], np.uint64))]
     type_row = row_named(types, record.type)
     size = types.size(type_row) if type_row >= 0 else 0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import Image, SlotKind
 from sharing.static.callees import Argument
 from sharing.static.executions import in_loop
@@ -49,11 +49,11 @@ def kept_for(image: Image, starter: int, entry: int, callees: npt.NDArray[Any]) 
     Each run of such a function makes one thread, wherever that is started.
     Of source ``slotcalls`` knows whom it calls.
     """
-    mine = image.calls[image.calls["function"] == entry]
+    mine = picked(image.calls, image.calls["function"] == entry)
     mine = mine[(mine["callee"] == 0) & (mine["slot"] == SlotKind.RECORD)]
     if image.origins or len(mine) != 1 or in_loop(mine["loop_depth"])[0]:
         return
-    through = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    through = picked(image.calls, (image.calls["callee"] == 0) & (image.calls["function"] >= 0))
     if ((through["slot"] == SlotKind.RECORD) & (through["where"] == mine["where"][0])).sum() > 1:
         return
     kept = image.kept[(image.kept["slot"] == SlotKind.RECORD) & (image.kept["where"] == mine["where"][0])]

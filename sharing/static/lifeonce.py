@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import FunctionFlag, Image, Table
 from sharing.static.callees import functions_called
 from sharing.static.executions import in_loop
@@ -54,9 +54,9 @@ def _with_loops_there_alone(image: Image, once: Addresses) -> npt.NDArray[np.int
     there, elsewhere = np.zeros(n + 1, bool), np.zeros(n + 1, bool)
     for table in tables:
         rows = np.flatnonzero(in_loop(table["loop_depth"]))
-        _note(table[rows], once, there, elsewhere)
+        _note(picked(table, rows), once, there, elsewhere)
     called = functions_called(image)
-    _note(image.calls[loops[called]], once, there, elsewhere)
+    _note(picked(image.calls, loops[called]), once, there, elsewhere)
     taken = (image.functions["flags"] & FunctionFlag.ADDRESS_TAKEN) != 0
     alone = there[:n] & ~elsewhere[:n] & taken
     alone[distinct(called[called >= 0])] = False

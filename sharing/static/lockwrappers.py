@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct, leading, positions
+from sharing.model.arrays import among, distinct, leading, picked, positions, stacked
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
@@ -48,7 +48,7 @@ def wrapper_calls(image: Image, events: Table, unknown: Table, *, lock: int, unl
             break
         seen |= fresh
         net.add(calls[rows], callee[rows])
-        made = np.concatenate([made, _as_events(calls[rows], callee[rows], net.known, events)[0]])
+        made = stacked([made, _as_events(calls[rows], callee[rows], net.known, events)[0]])
         around = distinct(calls["function"][rows])
         done = np.concatenate([events[among(events["function"], around)], made[among(made["function"], around)]])
         fresh = net.found_in({*_may_leave(done), *seen.intersection(around.tolist())}) - seen
@@ -109,7 +109,9 @@ def _as_events(calls: Table, callee: Table, nets: dict[int, dict[Lock, int]], fo
 
 def _may_leave(events: Table) -> list[int]:
     """Functions that begin and end with the same effect on a lock: nearly all give back what they took."""
-    rows = events[np.lexsort([events[name] for name in ("effect", "ip", "order", "row", "address", "function")])]
+    rows = picked(
+        events, np.lexsort([events[name] for name in ("effect", "ip", "order", "row", "address", "function")])
+    )
     first = np.flatnonzero(leading(rows[["function", "address", "row"]]))
     last = np.append(first[1:], len(rows))[: len(first)] - 1
     left: list[int] = distinct(rows["function"][first[rows["effect"][first] == rows["effect"][last]]]).tolist()

@@ -23,7 +23,7 @@ from sharing.basics import numbers as shared
 from sharing.basics.ways import points, surely_behind
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.vocabulary import LockKind
 from sharing.model.ways import Points
@@ -155,7 +155,7 @@ def _calls(image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], 
             locks[effect.effect].append(at)
 
     def of(rows: list[int]) -> Table:
-        found: Table = image.calls[among(image.calls["callee"], callees[rows])]
+        found: Table = picked(image.calls, among(image.calls["callee"], callees[rows]))
         return found
 
     waits, wakes = ([at for at, waiting in does.items() if waiting is which] for which in (True, False))

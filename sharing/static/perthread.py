@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.costs import PER_MILLION, busy_rate
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.model.profile import FrequentUse
 from sharing.static import executions, foreign, numbers
@@ -76,7 +76,7 @@ def work_of(image: Image, iterations: float | None = None) -> Work:
     straight = np.zeros(n)
     own, by_call = foreign.instructions(image)
     for table in (image.sites, image.calls):
-        rows = table[table["function"] >= 0]
+        rows = picked(table, table["function"] >= 0)
         often, inside = executions.times(rows["loop_depth"], rows["rarity"], loop), in_loop(rows["loop_depth"])
         straight += np.bincount(rows["function"], often * ~inside, n)
         looped += np.bincount(rows["function"], often * inside, n)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct, union
+from sharing.model.arrays import among, distinct, picked, union
 from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static.callees import function_at
 from sharing.static.callgraph import CallGraph
@@ -33,7 +33,7 @@ class PointerCallers:
 
     def __init__(self, image: Image, graph: CallGraph) -> None:
         self._image, self._graph = image, graph
-        calls = image.calls[(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+        calls = picked(image.calls, (image.calls["callee"] == 0) & (image.calls["function"] >= 0))
         self.of_anything: Table = self._running(calls[calls["slot"] == SlotKind.UNKNOWN])
 
     def _running(self, calls: Table) -> Table:

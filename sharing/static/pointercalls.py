@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.model.arrays import among, union
+from sharing.model.arrays import among, picked, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at
@@ -70,9 +70,9 @@ class KeptFunctions:
     def calls(self) -> tuple[Table, Ints]:
         """Calls through pointers of this image's functions, and the slot of each as a number, 0 where unknown."""
         calls = self._image.calls
-        chosen = calls[(calls["callee"] == 0) & (calls["function"] >= 0)]
+        chosen = picked(calls, (calls["callee"] == 0) & (calls["function"] >= 0))
         if self._sequential is not None:
-            chosen = chosen[~self._sequential(chosen)]
+            chosen = picked(chosen, ~self._sequential(chosen))
         slots = slots_of(chosen["slot"], chosen["where"], chosen["function"])
         return chosen, np.where(kind_of(slots), slots, self._elements.of(chosen["ip"], AccessKind.LOAD))
 
@@ -80,7 +80,7 @@ class KeptFunctions:
         """The same without those beside which calls of what is kept there stand (``slotcalls``, ``objecttables``)."""
         calls, slots = self.calls()
         alone = ~self.is_resolved(calls)
-        return calls[alone], slots[alone]
+        return picked(calls, alone), slots[alone]
 
     def is_resolved(self, calls: Table) -> npt.NDArray[np.bool_]:
         """Calls through pointers beside which those of what is kept there stand, or that are known to call it."""
@@ -170,7 +170,7 @@ class KeptFunctions:
         asked = image.kept["slot"] == SlotKind.UNKNOWN
         given = np.concatenate([image.kept["value"][~asked], image.args["value"][self._address].astype(np.uint64)])
         alone = (row >= 0) & ~among(row, np.append(function_at(image, given), self._words.elsewhere))
-        seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
+        seen = picked(image.sites, image.sites["kind"] == AccessKind.ADDRESS)[["function", "target"]]
         by = np.append(seen["function"], image.kept["function"][asked])
         named = function_at(image, np.append(seen["target"], image.kept["value"][asked]))
         told = among(named, row[alone])
@@ -216,7 +216,7 @@ class KeptFunctions:
         if not len(rows):
             return {}
         found = self._ends(handing, rows, self._stored_at(np.unique(self._passed[handing])), copied=copied)
-        seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
+        seen = picked(image.sites, image.sites["kind"] == AccessKind.ADDRESS)[["function", "target"]]
         named = function_at(image, seen["target"])
         explained = np.unique(_pairs(args["function"][handing], rows))
         unseen = (named >= 0) & ~among(_pairs(seen["function"], named), explained)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sharing.basics.ways import block_of
 from sharing.knowledge import Knowledge, read_table
-from sharing.model.arrays import among, distinct, union
+from sharing.model.arrays import among, copied, distinct, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static import rarefunctions
 from sharing.static.administration import administrators, called_by_seldom_code
@@ -133,7 +133,7 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     if len(entries):
         seldom_sites |= among(sites["function"], entries)
         seldom_calls |= among(calls["function"], entries)
-        functions = functions.copy()
+        functions = copied(functions)
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
     once = prepared_once(image, knowledge, first_uses(image, functions))
     once = np.concatenate([once, _once_ranges(calls, of(table.once_begin), of(table.once_end))])

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import FunctionFlag, Image, SlotKind
 from sharing.static.edges import Edges
 from sharing.static.pointercalls import KeptFunctions
@@ -66,7 +66,7 @@ def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     order = np.argsort(at, kind="stable")
     callers: Ints = calls["function"].astype(np.int64)[order]
     empty = (at >= 0) & ~among(at, np.append(behind, place_of(kept.stored_places())))
-    known = kept.is_resolved(calls[order]) & (image.origins is None)
+    known = kept.is_resolved(picked(calls, order)) & (image.origins is None)
     sure &= called
     callees = np.flatnonzero(others), virtual[sure], behind[sure]
     return Pointed(*callees, callers, at[order], stored[sure], empty[order], known)

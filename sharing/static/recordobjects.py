@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.image import (
     ARG_DTYPE,
     HEAP_ALIGNMENT,
@@ -221,7 +221,7 @@ def record_image(
         placed.image(),
         record_language=places.language,
         sites=_sites(sites, places, placed, wholes),
-        args=args[np.argsort(args["ip"], kind="stable")],
+        args=picked(args, np.argsort(args["ip"], kind="stable")),
         given=(),
     )
     entries = {key: placed.shown[name] for key, (name, at) in told.items() if not at and name in placed.shown}
@@ -236,7 +236,7 @@ def _followed(image: Image, calls: CallGraph) -> Table:
     # Who starts threads and goes round a loop with what it made for them uses it beside them.
     beside = calls.phases.starts_once(sites["function"]) & (sites["loop_depth"] > 0)
     beside &= ~calls.phases.sequential(sites["function"], program_point(image, sites))
-    sites = sites[beside | ~among(sites["ip"], where_made(image))]
+    sites = picked(sites, beside | ~among(sites["ip"], where_made(image)))
     weight = calls.frequency[sites["function"]] * times(sites["loop_depth"], sites["rarity"])
     order = np.argsort(-weight, kind="stable")[:MAX_INSTRUCTIONS]
     found: Table = sites[np.sort(order)]
@@ -246,15 +246,15 @@ def _followed(image: Image, calls: CallGraph) -> Table:
 def run_elsewhere(image: Image, calls: CallGraph) -> Table:
     """The accesses behind pointers in code that threads or main run."""
     sites = image.behind.elsewhere
-    sites = sites[(sites["function"] >= 0) & among(sites["kind"], _USES)]
+    sites = picked(sites, (sites["function"] >= 0) & among(sites["kind"], _USES))
     function = sites["function"]
-    found: Table = sites[(calls.mask[function] != 0) & ~calls.cold[function]]
+    found: Table = picked(sites, (calls.mask[function] != 0) & ~calls.cold[function])
     return found
 
 
 def where_made(image: Image) -> Table:
     """Instructions that access an object which a call in their function has made."""
-    sites, calls = image.behind.sites, image.calls[np.argsort(image.calls["ip"], kind="stable")]
+    sites, calls = image.behind.sites, picked(image.calls, np.argsort(image.calls["ip"], kind="stable"))
     maker = holders(sites["target"])
     made = among(maker, calls["ip"])
     at = np.minimum(np.searchsorted(calls["ip"], maker[made]), len(calls) - 1)
@@ -430,7 +430,7 @@ def passed_on(
     """The same with what these functions know of arguments that they only hand on, where all who get them say the
     same."""
     found = dict(behind)
-    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    passed = picked(image.args, image.args["kind"] == ArgKind.PARAM)
     rows: list[tuple[int, int, int, int, int]] = []
     asked, fresh = set[int](), set(entries)
     for _ in range(numbers.PARAM_ROUNDS):
@@ -451,7 +451,7 @@ def passed_on(
 
 def behind_holders(image: Image, places: Places) -> dict[int, tuple[str, int]]:
     """The same of words and pointers, by holder."""
-    sites = np.concatenate([image.behind.sites, image.behind.word_sites])
+    sites = stacked([image.behind.sites, image.behind.word_sites])
     at, ips = offsets(sites["target"]).tolist(), sites["ip"].tolist()
     which = holders(sites["target"]).tolist()
     return _agreed((holder, places.at.get(ip), offset) for holder, ip, offset in zip(which, ips, at, strict=True))

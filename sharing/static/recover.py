@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked, stacked
 from sharing.model.image import VARIABLE_DTYPE, AccessKind, Image, SectionKind, SiteFlag, Table, VariableFlag
 from sharing.static.flow import INIT, LOCK
 
@@ -69,20 +69,20 @@ def recover(
     for start, _, lock, section in objects:
         kind = f" ({knowledge.locks[lock].kind})" if lock >= 0 else ""
         names.append(f"{stems[section]}+{start - by_order[section].address:#x}{kind}")
-    table = np.concatenate([image.variables, rows])
+    table = stacked([image.variables, rows])
     order = np.lexsort((table["size"], table["address"]))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     aliases = {int(place[row]): other for row, other in image.aliases.items()}
     counts = {**image.counts, "objects_recovered": len(objects)}
-    return dataclasses.replace(image, variables=table[order], names=names, aliases=aliases, counts=counts)
+    return dataclasses.replace(image, variables=picked(table, order), names=names, aliases=aliases, counts=counts)
 
 
 def _ranges(
     image: Image, accesses: Table, events: Table, knowledge: Knowledge, sizes: Mapping[int, int]
 ) -> tuple[Table, Table, Table]:
     """Starts, ends and lock rows (-1 none) of everything touched; an indexed access claims one element."""
-    touched = accesses[accesses["kind"] != AccessKind.ADDRESS]
+    touched = picked(accesses, accesses["kind"] != AccessKind.ADDRESS)
     starts = [touched["target"]]
     size = np.maximum(touched["size"].astype(np.uint64), 1)
     indexed = (touched["flags"] & SiteFlag.INDEXED) != 0
@@ -93,8 +93,8 @@ def _ranges(
         abi = knowledge.lock_abi(row, image)
         addresses = distinct(wanted["address"][wanted["row"] == row])
         starts.append(addresses)
-        size = abi.size if abi else 1
-        ends.append(addresses + np.array([sizes.get(at, size) for at in addresses.tolist()], np.uint64))
+        least = abi.size if abi else 1
+        ends.append(addresses + np.array([sizes.get(at, least) for at in addresses.tolist()], np.uint64))
         locks.append(np.full(len(addresses), row, np.int64))
     return np.concatenate(starts), np.concatenate(ends), np.concatenate(locks)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.given import Given
 from sharing.model.image import ArgKind, FunctionFlag, Image, SlotKind, Table
 from sharing.static import numbers
@@ -172,6 +172,6 @@ def as_called(image: Image, made: Table) -> Table:
 
 def joined_calls(table: Table, more: Table) -> Table:
     """Both, by address."""
-    joined = np.concatenate([table, more])
-    ordered: Table = joined[np.argsort(joined["ip"], kind="stable")]
+    joined = stacked([table, more])
+    ordered: Table = picked(joined, np.argsort(joined["ip"], kind="stable"))
     return ordered

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import block_of
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import CALL_DTYPE, AccessKind, Image, SiteFlag, Table
 from sharing.static.executions import in_loop
 
@@ -51,7 +51,7 @@ def accessed(image: Image, functions: npt.ArrayLike) -> Accessed:
     One instruction may store to several of them, which are then as many accesses.
     """
     sites, params, behind = (
-        rows[among(rows["function"], functions) & among(rows["kind"], _KINDS)]
+        picked(rows, among(rows["function"], functions) & among(rows["kind"], _KINDS))
         for rows in (image.sites, image.params, image.behind.sites)
     )
     rows = np.concatenate([table[_PLACE] for table in (sites, params, behind)])

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import SPIN_LOCK
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked, stacked
 from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
@@ -83,7 +83,7 @@ class SpinLocks(msgspec.Struct, frozen=True):
         if not self.sizes:
             return locks
         events = np.concatenate([locks.events, self.calls])
-        ordered = events[np.argsort(events["ip"], kind="stable")]
+        ordered = picked(events, np.argsort(events["ip"], kind="stable"))
         return msgspec.structs.replace(locks, events=ordered, held=self.held, sizes=self.sizes)
 
     def without_own(self, sites: Table) -> Table:
@@ -95,7 +95,7 @@ class SpinLocks(msgspec.Struct, frozen=True):
         at = np.maximum(np.searchsorted(starts, sites["target"], "right").astype(np.int64) - 1, 0)
         inside = (sites["target"] >= starts[at]) & (sites["target"] - starts[at] < sizes[at])
         own = among(sites["ip"], np.concatenate([self.taken["ip"], self.calls["ip"]]))
-        return sites[~(inside & own & among(sites["kind"], _CHANGES))]
+        return picked(sites, ~(inside & own & among(sites["kind"], _CHANGES)))
 
 
 NO_LOCKS = SpinLocks(_NO_EVENTS, _NO_EVENTS, {}, {})
@@ -147,8 +147,8 @@ class _Search:
         self._rows: dict[tuple[int, Word], list[tuple[int, int, int, int]]] = defaultdict(list)  # of a function
         for place, begin, end, function, size, what, value in rows.tolist():
             self._rows[function, Word(place, size, value & _TICKET)].append((what, begin, end, value))
-        args = image.args[(image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0)]
-        self._addresses = args[np.argsort(args["value"], kind="stable")]
+        args = picked(image.args, (image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0))
+        self._addresses = picked(args, np.argsort(args["value"], kind="stable"))
         self._given: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         wanted = {of[0] for _, word in self._rows if (of := _argument(word.place)) is not None}
         starts = image.functions["address"][np.array(sorted(wanted), np.int64)]
@@ -218,9 +218,10 @@ class _Search:
 
     def found(self, graph: CallGraph, sites: Table, handed: ByEntry, least: int) -> SpinLocks:
         """The words that are locks, see ``spin_locks``."""
-        sites = sites[among(sites["kind"], _CHANGES)]
+        sites = picked(sites, among(sites["kind"], _CHANGES))
         wide = sites["size"] > LAST_OFFSET
-        changes = np.sort(sites[~wide], order="target", kind="stable"), sites[wide]
+        narrow = picked(sites, ~wide)
+        changes = picked(narrow, np.argsort(narrow["target"], kind="stable")), sites[wide]
         sizes: dict[int, int] = {}
         held: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         taken, given = [_NO_EVENTS], [_NO_EVENTS]
@@ -242,7 +243,7 @@ class _Search:
             for function, own in functions.items():
                 for begin, end, _ in self._pieces(function, own, ZeroRange.HELD):
                     held[function].append((begin, end, word.place))
-        return SpinLocks(np.concatenate(taken), np.concatenate(given), dict(held), sizes) if sizes else NO_LOCKS
+        return SpinLocks(np.concatenate(taken), stacked(given), dict(held), sizes) if sizes else NO_LOCKS
 
     def _uses(self, handed: ByEntry) -> dict[Word, dict[int, Word]]:
         """By static word the functions that take it by themselves, with what it is called there.
@@ -338,9 +339,9 @@ class _Search:
         """Which functions store what gives such a lock back, so many bytes behind an argument."""
         params = self._image.params
         if self._stored is None:
-            stored = params[
-                among(params["kind"], _CHANGES) & (params["offset"] >= 0) & (params["offset"] < LAST_OFFSET)
-            ]
+            stored = picked(
+                params, among(params["kind"], _CHANGES) & (params["offset"] >= 0) & (params["offset"] < LAST_OFFSET)
+            )
             clears = stored["flags"] & SiteFlag.CLEARS != 0
             keys = _key(stored["function"], stored["arg"], stored["offset"])
             self._stored = distinct(keys), distinct(keys[~clears])

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sharing.basics.kept import Kept
 from sharing.knowledge.threadclasses import thread_classes
-from sharing.model.arrays import among, joined_by_ip
+from sharing.model.arrays import among, joined_by_ip, picked
 from sharing.model.given import Given
 from sharing.model.image import (
     HELD,
@@ -349,10 +349,10 @@ def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, in
 
 def _handed_by_function(image: Image) -> tuple[npt.NDArray[np.int64], Table]:
     """Arguments of functions that these hand on, in the order of their functions, and the rows of these."""
-    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    passed = picked(image.args, image.args["kind"] == ArgKind.PARAM)
     functions = passed["function"].astype(np.int64)
     order = np.argsort(functions, kind="stable")
-    return functions[order], passed[order]
+    return functions[order], picked(passed, order)
 
 
 def _placed(rows: Table, field: str, known: dict[int, int]) -> tuple[Table, npt.NDArray[np.int64]]:

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.given import Given
 from sharing.model.image import HELD, HELD_OFFSET_BITS, WORD_HOLDER, AccessKind, ArgKind, Image, SlotKind
 from sharing.static.callees import calls_of, function_at
@@ -59,7 +59,7 @@ def with_start_records(image: Image, knowledge: Knowledge) -> Image:
     Calls through pointers are left out of an entry all of whose threads are told apart so: whom each one calls is
     known by who starts it.
     """
-    every = handovers(image, knowledge, np.concatenate([image.args, image.behind.args]))
+    every = handovers(image, knowledge, stacked([image.args, image.behind.args]))
     given = [Given(one.ip, one.entry, one.parameter, 0) for one in every if one.unnamed]
     starts = [one for known in every if known.starts for one in _started(image, known)]
     starts = [one for one in starts if one.entry >= 0]
@@ -83,7 +83,7 @@ def with_start_records(image: Image, knowledge: Knowledge) -> Image:
         return image
     sure = [entry for entry, all_of in told.items() if all(all_of)]
     calls = image.calls
-    calls = calls[(calls["callee"] != 0) | ~among(calls["function"], np.array(sure, np.int64))]
+    calls = picked(calls, (calls["callee"] != 0) | ~among(calls["function"], np.array(sure, np.int64)))
     arrays = _arrays(image, given)
     behind = msgspec.structs.replace(image.behind, arrays=(*image.behind.arrays, *arrays))
     return dataclasses.replace(image, calls=calls, given=(*image.given, *given), behind=behind)

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, stacked
 from sharing.model.image import (
     HELD,
     HELD_OFFSET_BITS,
@@ -40,7 +40,7 @@ def with_start_words(image: Image, knowledge: Knowledge) -> Image:
     """The image with what threads do behind words of the records that they are started with."""
     if not len(image.behind.word_sites) and not len(image.behind.word_args):
         return image
-    every = [one for one in handovers(image, knowledge, np.concatenate([image.args, image.behind.args])) if one.starts]
+    every = [one for one in handovers(image, knowledge, stacked([image.args, image.behind.args])) if one.starts]
     lost = entered_otherwise(image, every) | {one.entry for one in every if one.data is None}
     told = [one for one in every if one.entry not in lost]
     if not told:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import (
     ArgKind,
     Image,
@@ -52,11 +52,11 @@ def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]
     starts = dict.fromkeys(_starts(image, starting))
     if not starts:
         return
-    kept = image.kept[image.kept["slot"] == SlotKind.RECORD]
+    kept = picked(image.kept, image.kept["slot"] == SlotKind.RECORD)
     kept = kept[among(kept["function"], np.array([one.starter for one in starts], kept["function"].dtype))]
     if not image.origins and not len(kept):
         return
-    calling = image.calls[(image.calls["callee"] == 0) & (image.calls["loop_depth"] == 0)]
+    calling = picked(image.calls, (image.calls["callee"] == 0) & (image.calls["loop_depth"] == 0))
     for one in starts:
         told = _handed_to(image, one.starter) if image.origins else _stored(image, one, calling, kept)
         address = int(image.functions["address"][one.starter])

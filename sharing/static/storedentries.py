@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import numpy as np
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.image import HELD, WHOLE_ARGUMENT, WORD_HOLDER, ArgKind, FunctionFlag, Image, SlotKind
 from sharing.model.threadwords import is_own_word
 from sharing.static import numbers
@@ -52,8 +52,8 @@ def stored_entries(image: Image, starting: Iterable[tuple[int, int]]) -> Iterato
 def _loaded(image: Image, wanted: set[tuple[int, int]]) -> Iterator[tuple[int, int, int, bool]]:
     """(slot, row of the caller, call, whether in a loop) of wanted arguments that are loaded; slot -1 unknown."""
     callees = np.array(sorted({callee for callee, _ in wanted}), np.uint64)
-    behind = np.concatenate([image.behind.args, image.behind.word_args])
-    behind = behind[(behind["kind"] == ArgKind.ADDRESS) & (behind["source"] == 0)]
+    behind = stacked([image.behind.args, image.behind.word_args])
+    behind = picked(behind, (behind["kind"] == ArgKind.ADDRESS) & (behind["source"] == 0))
     loaded = image.args[image.args["kind"] == ArgKind.LOADED]
     for rows, is_slot in ((behind, False), (loaded, True)):
         rows = rows[among(rows["callee"], callees) & (rows["function"] >= 0)]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import points
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import ArgKind, Image, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.model.ways import Points
@@ -81,7 +81,9 @@ def tokens(
 
 def _by_object(image: Image, calls: Table) -> dict[int, list[int]]:
     """Numbers of the calls by semaphore; nothing where one is at a semaphore that nobody knows, which may be any."""
-    given = image.args[(image.args["arg"] == 0) & (image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0)]
+    given = picked(
+        image.args, (image.args["arg"] == 0) & (image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0)
+    )
     address = dict(zip(given["ip"].tolist(), given["value"].tolist(), strict=True))
     found: dict[int, list[int]] = defaultdict(list)
     for number, ip in enumerate(calls["ip"].tolist()):

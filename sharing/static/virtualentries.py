@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sharing.basics.kept import Kept
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, FunctionFlag, Image, SlotKind, Table
 from sharing.static.callees import calls_of, function_at, function_name
 from sharing.static.executions import in_loop
@@ -58,8 +58,8 @@ def _call(image: Image, entry: int) -> Row | None:
 
 def _by_function(image: Image) -> tuple[Table, Table]:
     """Calls outside of loops, sorted by function, and these functions: a field of a table is copied to be looked in."""
-    calls = image.calls[~in_loop(image.calls["loop_depth"])]
-    calls = calls[np.argsort(calls["function"], kind="stable")]
+    calls = picked(image.calls, ~in_loop(image.calls["loop_depth"]))
+    calls = picked(calls, np.argsort(calls["function"], kind="stable"))
     return calls, np.ascontiguousarray(calls["function"])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.image import Image, SiteFlag, Table
 from sharing.model.types import TypeTable
 
@@ -23,7 +24,7 @@ def by_member(image: Image, rows: Table, variable: npt.NDArray[np.int64]) -> tup
     every = np.arange(len(rows))
     if image.origins or not len(image.variables):
         return rows, every
-    of = image.variables[np.maximum(variable, 0)]
+    of = picked(image.variables, np.maximum(variable, 0))
     chosen = (variable >= 0) & (of["type"] >= 0) & (rows["flags"] & SiteFlag.ATOMIC == 0)
     wide = np.flatnonzero(chosen & (rows["size"] > 1) & (rows["size"] <= image.arch.line_size))
     places = zip(

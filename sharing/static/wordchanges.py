@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sharing.basics.kept import Kept
 from sharing.basics.ways import points
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked, stacked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.wordfunctions import OfWord, of_word
 from sharing.static import numbers
@@ -34,10 +34,10 @@ def writes(image: Image, *, by_calls: bool = False) -> Table:
     written = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
     if not by_calls:
         written &= sites["flags"] & SiteFlag.VIA_CALL == 0
-    rows = sites[written & (sites["function"] >= 0)]
+    rows = picked(sites, written & (sites["function"] >= 0))
     if by_calls:
-        rows = np.concatenate([rows, _stored_by_calls(image)])
-    sorted_rows: Table = rows[np.argsort(rows["target"], kind="stable")]
+        rows = stacked([rows, _stored_by_calls(image)])
+    sorted_rows: Table = picked(rows, np.argsort(rows["target"], kind="stable"))
     return sorted_rows
 
 
@@ -56,7 +56,7 @@ def calls_that_store(image: Image) -> Table:
 def _stored_by_calls(image: Image) -> Table:
     """The same as accesses to the words."""
     calls = calls_that_store(image)
-    args = image.args[(image.args["kind"] == ArgKind.ADDRESS) | (image.args["kind"] == ArgKind.CONSTANT)]
+    args = picked(image.args, (image.args["kind"] == ArgKind.ADDRESS) | (image.args["kind"] == ArgKind.CONSTANT))
     args = args[among(args["ip"], calls["ip"])]
     words = {ip: value for ip, number, kind, value in _told(args) if number == 0 and kind == ArgKind.ADDRESS}
     zeros = {ip for ip, number, kind, value in _told(args) if number == 1 and kind == ArgKind.CONSTANT and not value}

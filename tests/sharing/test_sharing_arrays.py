@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, copied, picked, stacked
 from sharing.model.image import VARIABLE_DTYPE
 from sharing.static.callees import functions_called
 from tests.builders.image import Builder
@@ -77,3 +78,43 @@ def test_what_calls_lead_to_is_that_of_the_table_and_the_functions_at_hand() -> 
     assert functions_called(dataclasses.replace(image, functions=image.functions[:2])).tolist() == [-1, -1, 1]
     turned = dataclasses.replace(image, calls=image.calls[::-1].copy())
     assert functions_called(turned).tolist() == [1, -1, 2]
+
+
+_ROW = np.dtype([("key", "<u8"), ("small", "u1"), ("rest", "<u4")])
+
+
+def _table(n: int) -> np.ndarray[Any, Any]:
+    table = np.zeros(n, _ROW)
+    table["key"], table["small"], table["rest"] = np.arange(n) * 3, np.arange(n) % 5, np.arange(n)[::-1]
+    return table
+
+
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_rows_are_picked_by_places_and_by_a_mask(n: int) -> None:
+    table = _table(n)
+    mask = table["small"] == 1
+    for which in (mask, np.flatnonzero(mask), np.flatnonzero(mask)[::-1]):
+        found = picked(table, which)
+        assert (found == table[which]).all()
+        assert found.dtype == table.dtype
+        found["key"] = 7
+    assert (table == _table(n)).all()  # what is picked is a copy
+
+
+def test_tables_are_stacked_in_order() -> None:
+    table, part = _table(9), _table(30)[10:20:2]
+    assert (stacked([table, part, table[:0]]) == np.concatenate([table, part])).all()
+    assert stacked([table, part]).dtype == _ROW
+
+
+def test_tables_of_two_kinds_are_stacked_by_their_fields() -> None:
+    wide = np.dtype([("key", "<u8"), ("small", "u1"), ("rest", "<u8")])
+    assert stacked([_table(3), _table(3).astype(wide)])["rest"].tolist() == [2, 1, 0, 2, 1, 0]
+
+
+def test_a_copied_table_can_be_changed_alone() -> None:
+    table = _table(5)
+    same = copied(table[1:4])
+    assert (same == table[1:4]).all()
+    same["rest"] = 0
+    assert (table == _table(5)).all()
