@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 _FEW = 4  # values that are compared one by one more quickly than looked for
 _MANY = 1 << 12  # values of which those are left out first that cannot be one of the wanted
 _SIEVE_BITS = 16
+_WORD = (1 << 64) - 1
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: neighbours end far from each other
 
 
@@ -63,6 +64,25 @@ def joined_by_ip(rows: Array, more: Array) -> Array:
         return rows
     both = stacked([rows, more])
     return picked(both, np.argsort(both["ip"], kind="stable"))
+
+
+def sorting(values: Array) -> Array:
+    """The places of whole numbers in the order of these, of equal ones in theirs: as of a stable ``np.argsort``.
+
+    A number and its place are sorted as one number, which takes a fifth of the time.
+    """
+    if not len(values):
+        return np.zeros(0, np.int64)
+    low, high = int(values.min()), int(values.max())
+    bits = len(values).bit_length()
+    if high - low >= 1 << 64 - bits:
+        return np.argsort(values, kind="stable")
+    both = values.astype(np.uint64) - np.uint64(low & _WORD)
+    both <<= np.uint64(bits)
+    both |= np.arange(len(values), dtype=np.uint64)
+    both.sort()
+    both &= np.uint64((1 << bits) - 1)
+    return both.astype(np.int64)
 
 
 def leading(ordered: Array) -> Array:

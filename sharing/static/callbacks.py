@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import those_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import distinct
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, CallbackThread
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
@@ -72,4 +73,4 @@ def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackR
 def _calls_of(image: Image, names: tuple[str, ...]) -> Table:
     callees = distinct(image.calls["callee"])
     wanted = [a for a, n in zip(callees.tolist(), names_of_callees(image, callees), strict=True) if n in names]
-    return image.calls[among(image.calls["callee"], np.array(wanted, np.uint64))]
+    return those_having(image.calls, "callee", np.array(wanted, np.uint64))

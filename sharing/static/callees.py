@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, in_order
 from sharing.basics.kept import Kept
-from sharing.model.arrays import among, picked, positions
+from sharing.model.arrays import leading, picked, positions
 from sharing.model.image import ArgKind, Image
 from sharing.static import numbers
 
@@ -27,7 +28,6 @@ _names: Kept[tuple[_Objects, npt.NDArray[np.uint64], _Objects]] = Kept()
 _called: Kept[npt.NDArray[np.int64]] = Kept()
 _starts: Kept[npt.NDArray[np.uint64]] = Kept()
 _places: Kept[npt.NDArray[np.uint64]] = Kept()
-_by_callee: Kept[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]] = Kept()
 
 
 def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -43,20 +43,21 @@ def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[
 
 def functions_called(image: Image) -> npt.NDArray[np.int64]:
     """Row of the function that each of ``image.calls`` leads to, -1 for none of this image."""
-    rows = _called.of(image.calls, (image.functions,), lambda: function_at(image, image.calls["callee"]))
-    rows.flags.writeable = False
-    return rows
+
+    def called() -> npt.NDArray[np.int64]:
+        order, callees = calls_by_callee(image)
+        first = leading(callees)
+        rows = np.empty(len(order), np.int64)
+        rows[order] = function_at(image, callees[first])[np.cumsum(first) - 1]
+        rows.flags.writeable = False
+        return rows
+
+    return _called.of(image.calls, (image.functions,), called)
 
 
 def calls_by_callee(image: Image) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
     """Rows of ``image.calls`` in the order of what they call, and what that is (addresses).  Nobody changes them."""
-
-    def ordered() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
-        callees = np.ascontiguousarray(image.calls["callee"])
-        order = np.argsort(callees, kind="stable")
-        return order, callees[order]
-
-    return _by_callee.of(image.calls, (), ordered)
+    return in_order(image.calls, "callee")
 
 
 def calls_of(image: Image, address: int) -> npt.NDArray[np.int64]:
@@ -156,7 +157,7 @@ def handed_over(image: Image) -> npt.NDArray[np.bool_]:
     own = np.sort(calls["ip"][function_at(image, calls["callee"]) >= 0])
     found = np.zeros(len(image.functions), bool)
     rows = picked(args, (args["kind"] == ArgKind.ADDRESS) & (function_at(image, args["callee"]) >= 0))
-    words = passed["what"][among(passed["ip"], own)]
+    words = passed["what"][having(passed, "ip", own)]
     given = function_at(image, np.append(rows["value"].astype(np.uint64), words))
     found[given[given >= 0]] = True
     return found

@@ -64,12 +64,12 @@ class Edges:
         front = distinct(seeds[seeds >= 0])
         reached[front] = True
         while len(front):
-            targets, _ = self._called(front)
+            targets, _ = self.called(front)
             front = distinct(targets[~reached[targets]])
             reached[front] = True
         return reached
 
-    def _called(self, callers: Ints) -> tuple[Ints, Ints]:
+    def called(self, callers: Ints) -> tuple[Ints, Ints]:
         """What these call, one behind the other, and how many calls each makes."""
         counts = self.start[callers + 1] - self.start[callers]
         offsets = np.repeat(self.start[callers] - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
@@ -80,7 +80,7 @@ class Edges:
         mask = seeds.copy()
         front = np.flatnonzero(mask)
         while len(front):
-            targets, counts = self._called(front)
+            targets, counts = self.called(front)
             bits = np.repeat(mask[front], counts)
             fresh = bits & ~mask[targets] != 0
             targets = targets[fresh]

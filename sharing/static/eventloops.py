@@ -12,6 +12,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, rows_having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -48,7 +49,7 @@ def with_rare_preparations(image: Image, knowledge: Knowledge) -> Image:
     kept = [
         at for at, name in image.callee_names.items() if knowledge.starts_thread(name) or knowledge.joins_thread(name)
     ]
-    prepares = _in_front(image, calls, where) & (functions_called(image) >= 0) & ~among(calls["callee"], kept)
+    prepares = _in_front(image, calls, where) & (functions_called(image) >= 0) & ~having(calls, "callee", kept)
     found = with_sites(image, raised(sites, _in_front(image, sites, where) & in_loop(sites["loop_depth"])))
     params = raised(params, _in_front(image, params, where) & in_loop(params["loop_depth"]))
     return dataclasses.replace(found, calls=raised(calls, prepares), params=params)
@@ -58,7 +59,7 @@ def _event_loops(image: Image, knowledge: Knowledge) -> Rows:
     """Rows of the calls that run a library's events."""
     callees = distinct(image.calls["callee"][image.calls["callee"] != 0])
     loops = callees[knowledge.event_loops(names_of_callees(image, callees))]
-    return np.flatnonzero(among(image.calls["callee"], loops))
+    return rows_having(image.calls, "callee", loops)
 
 
 def _in_front(image: Image, rows: Table, loops: list[Table]) -> Bools:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.kept import same_places
 from sharing.model.arrays import copied, stacked
 from sharing.model.image import Image, Table
 
@@ -32,6 +33,6 @@ def raised(rows: Table, seldom: npt.NDArray[np.bool_]) -> Table:
     """Rows of accesses or calls, those that are ``seldom`` made no more often than SELDOM says."""
     if not seldom.any():
         return rows
-    rows = copied(rows)
-    rows["rarity"][seldom] = np.maximum(rows["rarity"][seldom], shared.SELDOM)
-    return rows
+    found = same_places(rows, copied(rows))
+    found["rarity"][seldom] = np.maximum(found["rarity"][seldom], shared.SELDOM)
+    return found

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import those_having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
@@ -229,7 +230,7 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
     ``known``: what functions do to locks that they are given, by address; more are known by their names.
     """
     taking = distinct(events["function"][events["effect"] == LOCK])
-    calls = picked(image.calls, among(image.calls["function"], taking))
+    calls = those_having(image.calls, "function", taking)
     calls = picked(calls, ~among(calls["ip"], events["ip"]))
     callees = distinct(calls["callee"][calls["callee"] != 0])
     names = names_of_callees(image, callees)

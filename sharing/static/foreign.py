@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, picked
@@ -103,7 +104,7 @@ class _Calls:
     def of(self, wanted: Collection[str], prefixes: tuple[str, ...] = (), part: str = "") -> Bools:
         """Those of functions with such names, or with such a prefix and ``part`` behind it."""
         chosen = {*self._rows(wanted), *(self._starting(prefixes, part) if prefixes else ())}
-        return among(self._image.calls["callee"], self._callees[sorted(chosen)])
+        return having(self._image.calls, "callee", self._callees[sorted(chosen)])
 
     def _rows(self, wanted: Collection[str]) -> list[int]:
         return [at for name in wanted for at in self._at.get(name, ())]
@@ -124,13 +125,13 @@ class _Calls:
         table, calls, args = _table(), self._image.calls, self._image.args
         templates = self._callees[sorted(self._starting(table.sleeps_prefixes_short, ""))]
         inside = function_at(self._image, templates)
-        found = among(calls["callee"], templates) | among(calls["function"], inside[inside >= 0])
+        found = having(calls, "callee", templates) | having(calls, "function", inside[inside >= 0])
         for name, (argument, unit) in table.sleeps_units.items():
             if name not in self._at:
                 continue
             told = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT)
             long = args["ip"][told & (args["value"] * unit >= limit)]
-            found |= self.of({name}) & among(calls["ip"], args["ip"][told]) & ~among(calls["ip"], long)
+            found |= self.of({name}) & having(calls, "ip", args["ip"][told]) & ~having(calls, "ip", long)
         return found
 
     def that_sleep(self) -> Bools:
@@ -140,7 +141,7 @@ class _Calls:
         for name, argument in table.sleeps_if_zero.items():
             none = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT) & (args["value"] == 0)
             if name in self._at:
-                made |= self.of({name}) & among(self._image.calls["ip"], args["ip"][none])
+                made |= self.of({name}) & having(self._image.calls, "ip", args["ip"][none])
         return made
 
 
@@ -169,7 +170,7 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
         """With the calls of functions of this file that do so whenever they run."""
         for round_ in range(numbers.ONCE_WRAPPERS):
             inside = made & (straight if round_ else straight | first)
-            made = made | among(calls["callee"], image.functions["address"][distinct(calls["function"][inside])])
+            made = made | having(calls, "callee", image.functions["address"][distinct(calls["function"][inside])])
         return made
 
     def of(made: Bools) -> Bools:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import distinct
 from sharing.model.image import Image, ImageKind
 from sharing.static import foreign, numbers, perthread
 from sharing.static.callees import handed_over
@@ -44,7 +44,7 @@ def run_once(edges: Edges, roots: Sequence[Root], entered: Bools) -> Bools:
     allowed = (callers == 1) & ~repeated & ~entered
     while len(front):
         once[front] = True
-        targets = distinct(edges.callee[among(edges.caller, front)])
+        targets = distinct(edges.called(front)[0])
         front = targets[allowed[targets] & ~once[targets]]
     return once
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, rows_having
 from sharing.basics.ways import block_of, mirrors
-from sharing.model.arrays import among, picked
+from sharing.model.arrays import picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import function_at
 from sharing.static.indirectentries import calls_pointers
@@ -35,17 +36,17 @@ def made_values(
     ``argument``: calls that show a function there are left out.
     """
     calls, args = image.calls, image.args
-    handing = among(calls["callee"], callees) & by_go(image)
+    handing = having(calls, "callee", callees) & by_go(image)
     if argument is not None:
         shown = (args["arg"] == argument) & (args["kind"] == ArgKind.ADDRESS)
         shown &= function_at(image, args["value"].astype(np.uint64)) >= 0
-        handing &= ~among(calls["ip"], args["ip"][shown])
+        handing &= ~having(calls, "ip", args["ip"][shown])
     yield from _before(image, np.flatnonzero(handing), 2, calls_pointers(image))
 
 
 def function_objects(image: Image, callees: npt.NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
     """The same for calls that are handed a ``std::function``: what runs, and what copies it, as both are stored."""
-    return _before(image, np.flatnonzero(among(image.calls["callee"], callees)), 2)
+    return _before(image, rows_having(image.calls, "callee", callees), 2)
 
 
 def _before(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sharing.basics.columns import having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ARG_DTYPE, ArgKind, Image, Table
@@ -19,7 +20,7 @@ def handed_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> Table:
     """ARG_DTYPE by ip, each an address that is zero: of calls in code that runs, that take or release such a lock."""
     takers = _takers(image, knowledge)
     callees = np.array(sorted({callee for callee, _ in takers}), np.uint64)
-    inside = among(image.calls["callee"], callees) & (image.calls["function"] >= 0)
+    inside = having(image.calls, "callee", callees) & (image.calls["function"] >= 0)
     made = image.calls[inside]
     made = made[(calls.mask[made["function"]] != 0) & ~calls.cold[made["function"]]]
     tables = (image.args, image.behind.args, image.behind.word_args)

@@ -13,6 +13,7 @@ from collections.abc import Collection
 import msgspec
 import numpy as np
 
+from sharing.basics.columns import having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, copied, joined_by_ip, picked, stacked
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
@@ -77,7 +78,7 @@ def with_lives(image: Image, entries: Collection[int]) -> set[int]:
     callees = functions_called(image)
     every = set(entries)
     for _ in range(numbers.PARAM_ROUNDS):
-        mine = among(calls["function"], np.array(sorted(every), np.int64)) & (calls["loop_depth"] == 0)
+        mine = having(calls, "function", np.array(sorted(every), np.int64)) & (calls["loop_depth"] == 0)
         called = np.unique(callees[mine & (callees >= 0)])
         shared = np.unique(callees[~mine])
         fresh = set(called[~among(called, shared)].tolist()) - every

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import msgspec
 import numpy as np
 
+from sharing.basics.columns import those_having
 from sharing.model.arrays import among, picked
 from sharing.model.image import (
     HELD,
@@ -70,7 +71,8 @@ def behind_words(image: Image, handed: Iterable[tuple[int, int, int]]) -> Words:
                 at = begin + (holder & WHOLE_ARGUMENT) * width
                 places[holder].add(data + at)
                 entry_of.setdefault(data + at, Word(entry, at, argument))
-            mine = stores[(stores["function"] == function) & (stores["arg"] == number)]
+            mine = those_having(stores, "function", function)
+            mine = mine[mine["arg"] == number]
             written.update((mine["offset"] + (data + begin)).tolist())
     known: dict[int, int] = {}
     found: dict[int, Word] = {}

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from sharing.basics.columns import those_having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, picked
@@ -92,8 +93,8 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
     """
     named = image.functions, image.names, image.callee_names, image.calls, image.kept, image.behind, knowledge
     known = _known.of(image.args, named, lambda: _callees_that_hand(image, knowledge))
-    rows = args[among(args["callee"], np.array(list(known), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
-    passed = image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.PARAM)]
+    rows = _of_kind(those_having(args, "callee", list(known)), ArgKind.ADDRESS)
+    passed = _of_kind(those_having(image.args, "ip", rows["ip"]), ArgKind.PARAM)
     own = {
         (ip, arg): (function, source)
         for ip, value, function, arg, source in passed[["ip", "value", "function", "arg", "source"]].tolist()
@@ -123,10 +124,14 @@ def handovers(image: Image, knowledge: Knowledge, args: Table) -> list[Handover]
     return found
 
 
+def _of_kind(args: Table, kind: ArgKind) -> Table:
+    return picked(args, args["kind"] == kind)
+
+
 def _counts(args: Table, known: _Handing) -> dict[tuple[int, int], int]:
     """How many arguments calls say that they hand on, by (instruction, argument)."""
     counting = [callee for callee, (_, ways) in known.items() if any(way.counted_by >= 0 for way in ways)]
-    rows = args[among(args["callee"], np.array(counting, np.uint64)) & (args["kind"] == ArgKind.CONSTANT)]
+    rows = _of_kind(those_having(args, "callee", counting), ArgKind.CONSTANT)
     return {(ip, arg): value for ip, arg, value in rows[["ip", "arg", "value"]].tolist()}
 
 
@@ -167,15 +172,14 @@ def _by_call(rows: Table) -> dict[tuple[int, int], dict[int, tuple[int, int]]]:
 def _wrapping(image: Image, known: _Handing) -> _Handing:
     """Functions that hand their own arguments on to one of these: the function, and its data as it is or one place."""
     found: _Handing = {}
-    passed = picked(image.args, (image.args["kind"] == ArgKind.PARAM) & (image.args["value"] == 0))
-    passed = picked(passed, passed["function"] >= 0)
     for _ in range(numbers.PARAM_ROUNDS):
         every = known | found
-        rows = passed[among(passed["callee"], np.array(list(every), np.uint64))]
+        rows = _of_kind(those_having(image.args, "callee", list(every)), ArgKind.PARAM)
+        rows = rows[(rows["value"] == 0) & (rows["function"] >= 0)]
         by_call: dict[tuple[int, int, int], dict[int, int]] = {}
         for ip, callee, _, function, arg, _, source, _ in rows.tolist():
             by_call.setdefault((ip, callee, function), {})[arg] = source
-        places = _by_call(image.args[among(image.args["ip"], rows["ip"]) & (image.args["kind"] == ArgKind.ADDRESS)])
+        places = _by_call(_of_kind(those_having(image.args, "ip", rows["ip"]), ArgKind.ADDRESS))
         more = {
             int(image.functions["address"][function]): (starts, [handed_on])
             for (ip, callee, function), given in by_call.items()
@@ -218,7 +222,8 @@ class _Callers:
         ips = image.calls["ip"][calls_of(image, int(address))].tolist()
         if not ips or not rounds or _is_taken(image, int(address)):
             return [one]
-        given = picked(self._args, (self._args["callee"] == address) & (self._args["arg"] == argument))
+        given = those_having(self._args, "callee", address)
+        given = given[given["arg"] == argument]
         places = {row[0]: row for row in given[given["kind"] == ArgKind.ADDRESS].tolist()}
         passed = {row[0]: row for row in given[given["kind"] == ArgKind.PARAM].tolist()}
         found = []

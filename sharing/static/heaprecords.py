@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import those_having
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge.mangled import parse
 from sharing.model.arrays import among
@@ -137,7 +138,7 @@ def _handed_records(image: Image, calls: CallGraph, handed: Sequence[Handed]) ->
         if one.starts and one.data is not None and one.data & int(HELD):
             row = int(function_at(image, np.array([one.entry], np.uint64))[0])
             entries.setdefault(_holder(one.data), {})[function_name(image, row)] = None
-    made = image.calls[among(image.calls["ip"], np.array(list(entries), np.uint64))]
+    made = those_having(image.calls, "ip", np.array(list(entries), np.uint64))
     once = calls.phases.starts_once(made["function"]) & (made["loop_depth"] == 0)
     records = [_frame(image, holder, list(names)) for holder, names in entries.items() if is_frame(holder)]
     for ip, function in made[["ip", "function"]][once][:MAX_RECORDS].tolist():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, rows_having, those_having
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, SlotKind
 from sharing.static.callees import Argument, function_at
@@ -25,15 +26,15 @@ def hidden_entries(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Ar
     """
     calls, args = image.calls, image.args
     asked = callees[[callee for callee, _ in wanted if callee >= 0]]
-    told = args[among(args["ip"], calls["ip"][among(calls["callee"], asked)])]
+    told = those_having(args, "ip", calls["ip"][having(calls, "callee", asked)])
     told = told[(told["kind"] == ArgKind.ADDRESS) | (told["kind"] == ArgKind.PARAM)]
     known = set(zip(told["ip"].tolist(), told["arg"].tolist(), strict=True))
     found: list[tuple[int, int]] = []
     for callee, argument in sorted(wanted):
         if callee < 0:
             continue
-        for call in np.flatnonzero((calls["callee"] == callees[callee]) & (calls["function"] >= 0)).tolist():
-            if (int(calls["ip"][call]), argument) not in known:
+        for call in rows_having(calls, "callee", callees[callee]).tolist():
+            if calls["function"][call] >= 0 and (int(calls["ip"][call]), argument) not in known:
                 found += [(row, call) for row in _candidates(image, int(calls["function"][call]))]
     return found
 
@@ -42,7 +43,7 @@ def _candidates(image: Image, function: int) -> list[int]:
     """Rows of functions that this one may choose among."""
     kept = image.kept[(image.kept["function"] == function) & (image.kept["slot"] == SlotKind.UNKNOWN)]
     rows = set(function_at(image, kept["value"]).tolist())
-    sites = image.sites[image.sites["function"] == function]
+    sites = those_having(image.sites, "function", function)
     read = (sites["kind"] == AccessKind.LOAD) & (sites["stride"] > 0)
     read &= (sites["flags"] & SiteFlag.INDEXED != 0) & (sites["size"] == image.arch.pointer_size)
     for site in sites[read]:
@@ -66,7 +67,7 @@ def _put_in_table(image: Image, begin: int) -> set[int]:
     """Functions that code stores in elements of the table, or hands to what stores them there."""
     sites, kept = image.sites, image.kept
     stores = sites[(sites["target"] == begin) & (sites["kind"] == AccessKind.STORE)]
-    there = kept[among(kept["ip"], stores["ip"][stores["flags"] & SiteFlag.INDEXED != 0])]
+    there = those_having(kept, "ip", stores["ip"][stores["flags"] & SiteFlag.INDEXED != 0])
     if not len(there):
         return set()
     rows = set(function_at(image, there["value"][there["value"] != 0]).tolist())

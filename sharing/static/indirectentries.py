@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, picked
+from sharing.basics.columns import having, those_having
+from sharing.model.arrays import among
 from sharing.model.image import Image, SlotKind
 from sharing.static.callees import Argument
 from sharing.static.executions import in_loop
@@ -49,11 +50,12 @@ def kept_for(image: Image, starter: int, entry: int, callees: npt.NDArray[Any]) 
     Each run of such a function makes one thread, wherever that is started.
     Of source ``slotcalls`` knows whom it calls.
     """
-    mine = picked(image.calls, image.calls["function"] == entry)
+    mine = those_having(image.calls, "function", entry)
     mine = mine[(mine["callee"] == 0) & (mine["slot"] == SlotKind.RECORD)]
     if image.origins or len(mine) != 1 or in_loop(mine["loop_depth"])[0]:
         return
-    through = picked(image.calls, (image.calls["callee"] == 0) & (image.calls["function"] >= 0))
+    through = those_having(image.calls, "callee", 0)
+    through = through[through["function"] >= 0]
     if ((through["slot"] == SlotKind.RECORD) & (through["where"] == mine["where"][0])).sum() > 1:
         return
     kept = image.kept[(image.kept["slot"] == SlotKind.RECORD) & (image.kept["where"] == mine["where"][0])]
@@ -68,7 +70,8 @@ def _callbacks(image: Image, starter: int, entry: int) -> set[int]:
 
     Of source ``slotcalls`` knows whom they call.
     """
-    calls = image.calls[(image.calls["function"] == entry) & (image.calls["callee"] == 0)]
+    calls = those_having(image.calls, "function", entry)
+    calls = calls[calls["callee"] == 0]
     if image.origins or (calls["slot"] != SlotKind.RECORD).any():
         return set()
     once = calls["where"][~in_loop(calls["loop_depth"])]
@@ -82,7 +85,7 @@ def calls_pointers(image: Image) -> npt.NDArray[np.bool_]:
     calls = image.calls
     through = (calls["callee"] == 0) & (calls["function"] >= 0)
     if image.origins:  # of calls in loops source knows whom they call, where anything is known of them
-        through &= ~in_loop(calls["loop_depth"]) | ~among(calls["ip"], calls["ip"][calls["callee"] != 0])
+        through &= ~in_loop(calls["loop_depth"]) | ~having(calls, "ip", calls["ip"][calls["callee"] != 0])
     callers = calls["function"][through]
     result: npt.NDArray[np.bool_] = np.bincount(callers, minlength=len(image.functions)) > 0
     return result

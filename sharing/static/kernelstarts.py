@@ -11,6 +11,7 @@ import fnmatch
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, those_having
 from sharing.knowledge.runtimes import needed_threads
 from sharing.model.arrays import among
 from sharing.model.image import ArgKind, Image, SlotKind
@@ -40,7 +41,7 @@ Bools = npt.NDArray[np.bool_]
 def making_processes(image: Image, cloning: list[int]) -> Bools:
     """Rows of arguments of clone (its addresses) where a process is made: with its own memory, or the parent sleeps."""
     args = image.args
-    result = among(args["callee"], cloning)
+    result = having(args, "callee", cloning)
     spawning = np.isin(args["function"], _rows_named(image, _PROCESSES))
     flags = args[result & (args["arg"] == _FLAGS_ARGUMENT) & (args["kind"] == ArgKind.CONSTANT)]
     ips = [int(row["ip"]) for row in flags if not shares_memory(int(row["value"]))]
@@ -59,7 +60,7 @@ def idle_imports(image: Image) -> frozenset[str]:
 
 def _is_idle(image: Image, name: str, addresses: list[int], *, may_lack: bool) -> bool:
     calls, args = image.calls, image.args
-    called = calls["ip"][among(calls["callee"], addresses)]
+    called = calls["ip"][having(calls, "callee", addresses)]
     if not len(called):
         # Code of compilers' run-times asks whether the program has threads by such a function, and never calls it.
         handed = among(args["value"][args["kind"] == ArgKind.ADDRESS], addresses).any()
@@ -143,7 +144,7 @@ def _flags_handed(image: Image, row: int) -> list[int]:
 def _by_number(image: Image, addresses: list[int]) -> int:
     """Address of a call of one of these, each a way to any system call, that asks for a thread; 0 none does."""
     args = image.args
-    rows = args[among(args["callee"], addresses)]
+    rows = those_having(args, "callee", addresses)
     numbers = (rows["arg"] == 0) & (rows["kind"] == ArgKind.CONSTANT)
     for row in rows[numbers & among(rows["value"], list(image.signs.numbers))]:
         handed = rows[(rows["ip"] == row["ip"]) & (rows["arg"] == 1) & (rows["kind"] == ArgKind.CONSTANT)]

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
-from sharing.model.arrays import among
 from sharing.model.image import AccessKind, Image, SlotKind
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
 from sharing.static.handedfunctions import LAST_ARGUMENT
@@ -128,7 +128,7 @@ def _wrappers(
 def _near(image: Image, starters: list[int], processes: Bools) -> Bools:
     """By row of the function table, with one more for none: functions that start threads, or call one that does."""
     calls, near = image.calls, np.zeros(len(image.functions) + 1, bool)
-    starting = among(calls["callee"], starters) & ~among(calls["ip"], image.args["ip"][processes])
+    starting = having(calls, "callee", starters) & ~having(calls, "ip", image.args["ip"][processes])
     near[calls["function"][starting]] = True
     callee = function_at(image, calls["callee"])
     near[-1] = False

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import rows_having, those_having
 from sharing.basics.kept import Kept
 from sharing.basics.ways import Mirrors, points
 from sharing.model.image import Image, Table
@@ -94,7 +95,7 @@ def _components(shared: Bools) -> list[int]:
 
 def _loops(image: Image, function: int) -> Points:
     """Where the outermost loops begin that a run often comes to, by what is in them."""
-    rows = [table[table["function"] == function] for table in (image.sites, image.behind.elsewhere, image.calls)]
+    rows = [those_having(table, "function", function) for table in (image.sites, image.behind.elsewhere, image.calls)]
     names = ["ip", "function", "order", "loop_depth"]
     inside = np.concatenate([table[in_loop(table["loop_depth"])][names].copy() for table in rows])
     if not len(inside):
@@ -108,8 +109,8 @@ def _loops(image: Image, function: int) -> Points:
 def _calls(image: Image, function: int) -> Points:
     """Calls outside of loops, made as a rule, of functions of the program that have loops."""
     calls, callees = image.calls, functions_called(image)
-    mine = np.flatnonzero((calls["function"] == function) & (callees >= 0))
-    mine = mine[_with_loops(image)[callees[mine]]]
+    mine = rows_having(calls, "function", function)
+    mine = mine[(callees[mine] >= 0) & _with_loops(image)[callees[mine]]]
     found: Table = calls[mine]
     return points(image, found[~in_loop(found["loop_depth"]) & each_time(found["rarity"])])
 

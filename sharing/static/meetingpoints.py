@@ -16,8 +16,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import rows_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import distinct
 from sharing.model.image import ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
@@ -87,7 +88,8 @@ def meeting_points(
     names = names_of_callees(image, callees)
     known = barriers_of(image, knowledge)
     by_address = dict(zip(callees.tolist(), names, strict=True))
-    at = np.flatnonzero(among(image.calls["callee"], np.array(list(known), np.uint64)) & (image.calls["function"] >= 0))
+    at = rows_having(image.calls, "callee", list(known))
+    at = at[image.calls["function"][at] >= 0]
     by_object: dict[tuple[bool, int], list[int]] = defaultdict(list)
     elsewhere: dict[int, list[int]] = defaultdict(list)
     for number, call in zip(at.tolist(), image.calls[at].tolist(), strict=True):
@@ -168,7 +170,7 @@ def _by_maker(
     for numbers in elsewhere.values():
         rows = {known[int(callee)] for callee in image.calls["callee"][numbers]}
         makers = {name for row in rows for name in row.made_by}
-        made = np.flatnonzero(among(image.calls["callee"], [at for at, n in image.callee_names.items() if n in makers]))
+        made = rows_having(image.calls, "callee", [at for at, n in image.callee_names.items() if n in makers])
         calls = image.calls[made]
         if len(calls) == len(rows) == 1 and not in_loop(calls["loop_depth"])[0] and once[calls["function"][0]]:
             given = _given(image, int(calls["ip"][0]), 0, ArgKind.ADDRESS)

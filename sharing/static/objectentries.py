@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct
+from sharing.basics.columns import having
+from sharing.model.arrays import distinct
 from sharing.model.image import AccessKind, ArgKind, Image, SectionKind, SlotKind
 from sharing.static import numbers
 from sharing.static.callees import function_at, functions_called
@@ -28,18 +29,18 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
     ``starters`` are addresses of the functions that objects are handed to.
     """
     sites, calls = image.sites, image.calls
-    handing = np.flatnonzero(among(calls["callee"], starters) & (calls["function"] >= 0))
+    handing = np.flatnonzero(having(calls, "callee", starters) & (calls["function"] >= 0))
     if not len(handing) or not len(image.code_words):
         return
-    chosen = (sites["kind"] == AccessKind.ADDRESS) & among(sites["function"], calls["function"][handing])
+    chosen = (sites["kind"] == AccessKind.ADDRESS) & having(sites, "function", calls["function"][handing])
     taken = np.flatnonzero(chosen)
     unwritten = [s for s in image.sections if s.kind in (SectionKind.RELRO, SectionKind.CONSTANT)]
     taken = taken[within(sites["target"][taken], unwritten)]
     args = image.args
-    elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~among(args["callee"], starters)
+    elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~having(args, "callee", starters)
     makers = distinct(calls["function"][handing])
     acts = _acting(image)
-    away = np.flatnonzero(elsewhere & among(args["function"], makers))
+    away = np.flatnonzero(elsewhere & having(args, "function", makers))
     for maker in makers.tolist():
         here = taken[sites["function"][taken] == maker]
         mine = handing[calls["function"][handing] == maker]

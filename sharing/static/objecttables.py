@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import having, those_having
 from sharing.model.arrays import among
 from sharing.model.image import HELD, AccessKind, ArgKind, Image, ImageKind, SiteFlag, SlotKind, Table
 from sharing.static.callees import function_at
@@ -30,7 +31,7 @@ def with_object_calls(image: Image) -> Image:
     calls = image.calls
     through = (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0)
     pointers = _pointers(image, calls["ip"][through])
-    through &= among(calls["ip"], np.array(list(pointers), np.uint64))
+    through &= having(calls, "ip", np.array(list(pointers), np.uint64))
     tables = _Tables(image, np.array(sorted(set(pointers.values())), np.uint64))
     rows, targets = [], []
     for at in np.flatnonzero(through).tolist():
@@ -108,7 +109,7 @@ class _Tables:
         image = self._image
         args = image.behind.args[(image.behind.args["value"] == what) & (image.behind.args["arg"] == 0)]
         makers = function_at(image, args["callee"][args["callee"] != 0])
-        params = image.params[among(image.params["function"], makers[makers >= 0])]
+        params = those_having(image.params, "function", makers[makers >= 0])
         params = params[(params["arg"] == 0) & (params["offset"] == 0) & (params["kind"] == AccessKind.STORE)]
         sites = image.sites[among(image.sites["function"], params["function"])]
         return self._tables & set(sites["target"][sites["kind"] == AccessKind.ADDRESS].tolist())

@@ -12,6 +12,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import those_having
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
@@ -73,7 +74,7 @@ def _made_by_one_call(image: Image, row: int, often: npt.NDArray[np.bool_]) -> b
     callees = distinct(image.calls["callee"])
     constructor = f"_ZN{''.join(names)}C1E"
     making = callees[[bool(names) and name.startswith(constructor) for name in names_of_callees(image, callees)]]
-    calls = image.calls[among(image.calls["callee"], making)]
+    calls = those_having(image.calls, "callee", making)
     if not len(calls):
         return None
     return len(calls) == 1 and not in_loop(calls["loop_depth"])[0] and not often[calls["function"][0]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.basics.ways import Mirrors
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, Image, Table
@@ -29,12 +30,12 @@ def option_code(
     option of a command line.
     """
     calls, stores = image.calls, sites["kind"] == AccessKind.STORE
-    readers = calls_made(image, among(calls["callee"], compares)) >= numbers.MANY_NAMES
+    readers = calls_made(image, having(calls, "callee", compares)) >= numbers.MANY_NAMES
     seldom = np.append(readers, False)[sites["function"]] & stores
-    asking = calls_made(image, among(calls["callee"], environment)) > 0
+    asking = calls_made(image, having(calls, "callee", environment)) > 0
     seldom |= np.append(asking, False)[sites["function"]] & stores & ~in_loop(sites["loop_depth"])
     # Of a loop in another one, as of a shell, the outer one's rounds are not counted by options.
-    asks = calls[among(calls["callee"], options) & (calls["loop_depth"] == 1) & (calls["function"] >= 0)]
+    asks = calls[having(calls, "callee", options) & (calls["loop_depth"] == 1) & (calls["function"] >= 0)]
     if not len(asks):
         return seldom, np.zeros(len(calls), bool)
     mirrors = Mirrors(image)

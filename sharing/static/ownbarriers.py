@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import those_having
 from sharing.basics.ways import points, surely_behind
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
-from sharing.model.arrays import among, picked
+from sharing.model.arrays import among
 from sharing.model.image import ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.vocabulary import LockKind
 from sharing.model.ways import Points
@@ -155,7 +156,7 @@ def _calls(image: Image, knowledge: Knowledge, callees: npt.NDArray[np.uint64], 
             locks[effect.effect].append(at)
 
     def of(rows: list[int]) -> Table:
-        found: Table = picked(image.calls, among(image.calls["callee"], callees[rows]))
+        found: Table = those_having(image.calls, "callee", callees[rows])
         return found
 
     waits, wakes = ([at for at, waiting in does.items() if waiting is which] for which in (True, False))
@@ -323,7 +324,7 @@ def _made(image: Image, function: int, code: _Code) -> Iterator[tuple[Place | No
     by_place: dict[Place | None, list[int]] = defaultdict(list)
     argument = (-1 - code.asked) // OFFSETS if code.asked < 0 else -1
     for number, ip in enumerate(calls["ip"].tolist()):
-        given = image.args[image.args["ip"] == ip]
+        given = those_having(image.args, "ip", ip)
         given = given[(given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS) & (given["source"] == 0)]
         by_place[(function, int(given["value"][0])) if len(given) == 1 else None].append(number)
     for place, numbers in by_place.items():

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import those_having
 from sharing.basics.ways import Mirrors
 from sharing.model.arrays import among
 from sharing.model.image import Image, Table
@@ -35,7 +36,7 @@ def with_own_runs(
         if root.function < 0 or not root.started:
             continue
         rows = np.flatnonzero((edges.callee == root.function) & (edges.depth == 0) & (edges.caller != root.function))
-        starts = image.calls[among(image.calls["ip"], np.array(sorted(root.started), np.uint64))]
+        starts = those_having(image.calls, "ip", np.array(sorted(root.started), np.uint64))
         rows = rows[by_main[edges.caller[rows]] & among(edges.caller[rows], starts["function"])]
         if not len(rows):
             continue

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import rows_having
 from sharing.basics.ways import points
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
@@ -138,7 +139,7 @@ def _way(image: Image, calls: Table, edges: Edges, own: Bools, entered: Bools) -
 def _loops(image: Image, functions: Ints) -> bool:
     """Does one of these functions access or call something in a loop?"""
     return any(
-        bool(in_loop(table["loop_depth"][among(table["function"], functions)]).any()) for table in _tables(image)
+        bool(in_loop(table["loop_depth"][rows_having(table, "function", functions)]).any()) for table in _tables(image)
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, those_having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
@@ -51,7 +52,7 @@ def results(
         return None
     waits = [at for at, name in names.items() if knowledge.waits_for_result(name)]
     tasks = [at for at, name in names.items() if name == TASKS]
-    if image.origins and among(image.calls["callee"], np.array(tasks, np.uint64)).any():
+    if image.origins and having(image.calls, "callee", np.array(tasks, np.uint64)).any():
         return None  # nobody sees what sets their results
     begins = np.zeros(len(image.functions) + 1, bool)
     begins[[root.function for root in roots]] = True
@@ -61,7 +62,7 @@ def results(
 
 
 def _calls(image: Image, callees: Sequence[int]) -> Table:
-    rows = image.calls[among(image.calls["callee"], np.array(callees, np.uint64))]
+    rows = those_having(image.calls, "callee", np.array(callees, np.uint64))
     found: Table = rows[rows["function"] >= 0].copy()
     return found
 

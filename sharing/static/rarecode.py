@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, those_having
 from sharing.basics.ways import block_of
 from sharing.knowledge import Knowledge, read_table
 from sharing.model.arrays import among, copied, distinct, union
@@ -111,14 +112,14 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     told = union(_told(image, named, table.error_streams), _written_errors(image, of(table.descriptors)))
     telling = among(block_of(calls), told)
     logs = rarefunctions.log_functions(image, of(table.formats), of(table.logs), of(table.text_locks), telling)
-    telling |= among(calls["callee"], of(table.reports | table.logs))
+    telling |= having(calls, "callee", of(table.reports | table.logs))
     prepares = _preparing(named)
     always, handed = _tellers(image, prepares, telling, of(table.error_numbers))
     thrown = [address for address, name in named if name.startswith(table.never_return_prefixes)]
     never = np.append(of(table.never_return), np.array(thrown, np.uint64))
-    always |= logs.always | rarefunctions.that_only_end(image, among(calls["callee"], never), telling, prepares)
+    always |= logs.always | rarefunctions.that_only_end(image, having(calls, "callee", never), telling, prepares)
     telling_ones = np.append(of(table.reports), image.functions["address"][always])
-    handed |= among(calls["callee"], telling_ones)
+    handed |= having(calls, "callee", telling_ones)
     seldom_calls, blocks, ends, endless = _dead_ends(image, np.append(never, telling_ones), told, handed)
     seldom_sites = _before(sites, blocks, ends)
     option_sites, option_calls = _set_by_users(image, sites, of, table)
@@ -131,8 +132,8 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     entries = _entries(image, of, np.flatnonzero(always | alone))
     functions = image.functions
     if len(entries):
-        seldom_sites |= among(sites["function"], entries)
-        seldom_calls |= among(calls["function"], entries)
+        seldom_sites |= having(sites, "function", entries)
+        seldom_calls |= having(calls, "function", entries)
         functions = copied(functions)
         functions["flags"][entries] |= np.uint32(FunctionFlag.COLD)
     once = prepared_once(image, knowledge, first_uses(image, functions))
@@ -143,7 +144,7 @@ def with_rarity(image: Image, knowledge: Knowledge | None = None) -> Image:
     seldom_calls &= ~calls_that_sleep(image)  # a loop that also tells of errors sleeps all the same
     params = image.params
     seldom_params = _before(params, blocks, ends) | _between(params["ip"], once)
-    seldom_params |= (asked[params["function"]] & (params["rarity"] > 0)) | among(params["function"], entries)
+    seldom_params |= (asked[params["function"]] & (params["rarity"] > 0)) | having(params, "function", entries)
     found = with_sites(image, raised(sites, seldom_sites))
     calls, params = raised(calls, seldom_calls), raised(params, seldom_params)
     found = dataclasses.replace(found, functions=functions, calls=calls, params=params)
@@ -178,7 +179,7 @@ def _marked(image: Image, rows: Rows) -> Image:
     functions = image.functions.copy()
     functions["flags"][rows] |= np.uint32(FunctionFlag.COLD)
     tables = every_site(image), image.calls, image.params
-    sites, calls, params = (raised(table, among(table["function"], rows)) for table in tables)
+    sites, calls, params = (raised(table, having(table, "function", rows)) for table in tables)
     return dataclasses.replace(with_sites(image, sites), functions=functions, calls=calls, params=params)
 
 
@@ -207,7 +208,7 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
     at = np.concatenate([copied, imported])
     sites, args = image.sites, image.args
     found = [block_of(sites[among(sites["target"], at)])]
-    handed = among(image.calls["ip"], args["ip"][among(args["value"].astype(np.uint64), at)])
+    handed = having(image.calls, "ip", args["ip"][among(args["value"].astype(np.uint64), at)])
     found.append(block_of(image.calls[handed]))
     return distinct(np.concatenate(found))
 
@@ -215,9 +216,9 @@ def _told(image: Image, named: list[tuple[int, str]], streams: frozenset[str]) -
 def _written_errors(image: Image, descriptors: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """Blocks in which the file of errors is written by its number."""
     args = image.args
-    written = among(args["callee"], descriptors) & (args["arg"] == 0) & (args["kind"] == ArgKind.CONSTANT)
+    written = having(args, "callee", descriptors) & (args["arg"] == 0) & (args["kind"] == ArgKind.CONSTANT)
     found = args["ip"][written & (args["value"] == STANDARD_ERROR)]
-    return distinct(block_of(image.calls[among(image.calls["ip"], found)]))
+    return distinct(block_of(those_having(image.calls, "ip", found)))
 
 
 def _preparing(named: list[tuple[int, str]]) -> Addresses:
@@ -242,7 +243,7 @@ def _tellers(image: Image, prepares: Addresses, telling: Bools, errors: Addresse
     asked = np.append(rarefunctions.asked_by_arguments(image, telling, prepares) & ~always, False)
     handed = asked[functions_called(image)] & (calls["rarity"] > 0)
     if handed.any():
-        handed &= among(calls["ip"], args["ip"][args["kind"] == ArgKind.CONSTANT])
+        handed &= having(calls, "ip", args["ip"][args["kind"] == ArgKind.CONSTANT])
     return always | kept, handed
 
 
@@ -342,7 +343,7 @@ def _once_ranges(calls: Table, begin: npt.NDArray[np.uint64], end: npt.NDArray[n
     none = np.zeros((0, 2), np.uint64)
     if not len(begin) or not len(end):
         return none
-    opens, closes = among(calls["callee"], begin), among(calls["callee"], end)
+    opens, closes = having(calls, "callee", begin), having(calls, "callee", end)
     rows = np.flatnonzero((opens | closes) & (calls["function"] >= 0))
     rows = rows[np.lexsort((calls["ip"][rows], calls["function"][rows]))]
     found: list[tuple[int, int]] = []

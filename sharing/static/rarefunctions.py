@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.basics.ways import block_of
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, ArgKind, Image, Table
@@ -38,7 +39,7 @@ def log_functions(image: Image, formats: Addresses, logs: Addresses, locks: Addr
     callee, args = image.calls["callee"], image.args
     makes = among(callee, formats)
     writes = calls_made(image, among(callee, logs)) > 0
-    keeping = args["function"][among(args["callee"], locks) & (args["kind"] == ArgKind.ADDRESS)]
+    keeping = args["function"][having(args, "callee", locks) & (args["kind"] == ArgKind.ADDRESS)]
     writes |= np.bincount(keeping[keeping >= 0], minlength=len(writes)) > 0
     writes |= calls_made(image, np.append(writes, False)[functions_called(image)]) > 0
     found = (calls_made(image, makes & told) > 0) | ((calls_made(image, makes) > 0) & writes)
@@ -54,21 +55,21 @@ def speakers(image: Image, formats: Addresses, telling: Bools, told: Addresses) 
     name it: after one that makes no call, another one may that loads nothing: ``say(quiet ? stderr : stdout)``.
     """
     calls, args = image.calls, image.args
-    handed = among(args["callee"], formats) & (args["arg"] == 0) & (args["kind"] == ArgKind.PARAM)
+    handed = having(args, "callee", formats) & (args["arg"] == 0) & (args["kind"] == ArgKind.PARAM)
     handed &= (args["function"] >= 0) & (args["value"] == 0)
     found = np.zeros(len(image.functions) + 1, bool)
     found[args["function"][handed]] = True
     found[-1] = False
     if not found.any():
         return found[:-1]
-    makes = among(calls["ip"], args["ip"][handed]) & (calls["rarity"] < numbers.EVERY_ROUND)
+    makes = having(calls, "ip", args["ip"][handed]) & (calls["rarity"] < numbers.EVERY_ROUND)
     found[:-1] &= calls_made(image, makes) > 0
     row = functions_called(image)
     if len(apart := told[~among(told, block_of(calls))]):
         sites = image.sites
         chooses = sites["function"][among(block_of(sites), apart)]
-        loads = block_of(sites[(sites["kind"] == AccessKind.LOAD) & among(sites["function"], chooses)])
-        telling = telling | (among(calls["function"], chooses[chooses >= 0]) & ~among(block_of(calls), loads))
+        loads = block_of(sites[(sites["kind"] == AccessKind.LOAD) & having(sites, "function", chooses)])
+        telling = telling | (having(calls, "function", chooses[chooses >= 0]) & ~among(block_of(calls), loads))
     called = row[telling]
     result: Bools = found[:-1] & (np.bincount(called[called >= 0], minlength=len(image.functions)) > 0)
     return result
@@ -81,11 +82,11 @@ def keepers(image: Image, asks: Addresses, prepares: Addresses) -> Bools:
     behind it; who keeps nothing may be asked each time whether to try again.
     """
     calls = image.calls
-    asked = among(calls["callee"], asks)
+    asked = having(calls, "callee", asks)
     found: Bools = calls_made(image, asked & (calls["rarity"] < numbers.EVERY_ROUND)) > 0
     if not found.any():
         return found
-    found &= calls_made(image, ~(asked | among(calls["callee"], prepares))) == 0
+    found &= calls_made(image, ~(asked | having(calls, "callee", prepares))) == 0
     found &= among(image.functions["address"], calls["callee"])
     keeps = np.zeros(len(found), np.int64)
     for rows in (image.sites, image.params):
@@ -107,7 +108,7 @@ def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
     stores = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW)) & in_loop(sites["loop_depth"])
     works = np.bincount(sites["function"][stores & (sites["function"] >= 0)], minlength=len(image.functions)) > 0
     possible = ~works & among(image.functions["address"], calls["callee"])
-    called, quiet = functions_called(image), among(calls["callee"], prepares)
+    called, quiet = functions_called(image), having(calls, "callee", prepares)
     found: Bools = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
     while True:
         tells = telling | found[called]
@@ -129,7 +130,7 @@ def that_only_end(image: Image, endings: Bools, telling: Bools, prepares: Addres
         return found
     found = calls_made(image, endings & (calls["rarity"] == 0) & ~in_loop(calls["loop_depth"])) > 0
     found &= among(image.functions["address"], calls["callee"])
-    found &= calls_made(image, ~(endings | telling | among(calls["callee"], prepares))) == 0
+    found &= calls_made(image, ~(endings | telling | having(calls, "callee", prepares))) == 0
     for rows in (image.sites, image.params, calls):
         looped = (rows["function"] >= 0) & in_loop(rows["loop_depth"])
         found &= np.bincount(rows["function"][looped], minlength=len(found)) == 0
@@ -142,7 +143,7 @@ def asked_by_arguments(image: Image, telling: Bools, prepares: Addresses) -> Boo
     ``telling`` and ``prepares`` are those of ``tellers``.  One that reads anything before is heard on request.
     """
     calls, told = image.calls, block_of(image.calls[telling])
-    other = ~(telling | among(calls["callee"], prepares))
+    other = ~(telling | having(calls, "callee", prepares))
     works = calls_made(image, other) > 0
     for rows in (image.sites, image.params):
         apart = (rows["function"] >= 0) & ~among(block_of(rows), told)
@@ -181,7 +182,7 @@ def handed_over_to(image: Image, asked: set[tuple[int, int]]) -> Rows:
 def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     """Functions whose address is taken right before a record with it is handed over, and which nobody calls."""
     calls, sites = image.calls, image.sites
-    where = among(sites["function"], calls["function"][among(calls["callee"], installs)])
+    where = having(sites, "function", calls["function"][having(calls, "callee", installs)])
     taken = sites[where & (sites["kind"] == AccessKind.ADDRESS)]
     row = np.searchsorted(image.functions["address"], taken["target"])
     safe = np.minimum(row, len(image.functions) - 1)
@@ -189,7 +190,7 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     taken, row = taken[own], row[own]
     if not len(taken):
         return np.zeros(0, np.int64)
-    others = _by_place(calls[among(calls["function"], taken["function"]) & ~among(calls["callee"], prepares)])
+    others = _by_place(calls[having(calls, "function", taken["function"]) & ~having(calls, "callee", prepares)])
     if not len(others):
         return np.zeros(0, np.int64)
     at = np.minimum(np.searchsorted(others["ip"], taken["ip"], "right"), len(others) - 1)
@@ -205,15 +206,15 @@ def installed_by_callers(image: Image, installs: Addresses, prepares: Addresses)
     """
     calls, args, kept = image.calls, image.args, image.kept
     known = (calls["function"] >= 0) & (calls["rarity"] <= numbers.EACH_TIME)
-    wrappers = distinct(calls["function"][known & among(calls["callee"], installs)])
+    wrappers = distinct(calls["function"][known & having(calls, "callee", installs)])
     wrappers = wrappers[~among(wrappers, calls["function"][calls["callee"] == 0])]
     if not len(wrappers):
         return np.zeros(0, np.int64)
-    on = args[(args["kind"] == ArgKind.PARAM) & among(args["function"], wrappers)]
+    on = args[(args["kind"] == ArgKind.PARAM) & having(args, "function", wrappers)]
     on = on[~among(on["callee"], np.concatenate([installs, prepares]))]
-    held = kept[(kept["value"] == 0) & among(kept["function"], wrappers)]
+    held = kept[(kept["value"] == 0) & having(kept, "function", wrappers)]
     used = {*_pairs(on["function"], on["source"]), *_pairs(held["function"], held["arg"])}
-    taken = args[(args["kind"] == ArgKind.ADDRESS) & among(args["callee"], image.functions["address"][wrappers])]
+    taken = args[(args["kind"] == ArgKind.ADDRESS) & having(args, "callee", image.functions["address"][wrappers])]
     row = np.searchsorted(image.functions["address"], np.append(taken["value"], taken["callee"]).astype(np.uint64))
     handler, wrapper = np.split(np.minimum(row, len(image.functions) - 1), 2)
     own = image.functions["address"][handler] == taken["value"].astype(np.uint64)

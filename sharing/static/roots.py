@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import beginnings, starts_threads
-from sharing.model.arrays import among
 from sharing.model.image import ArgKind, FunctionFlag, Image, ImageKind
 from sharing.model.plural import count
 from sharing.static.callees import function_at, functions_called
@@ -169,7 +169,7 @@ def _main_argument(image: Image) -> list[int]:
     starters = [a for a, name in image.callee_names.items() if name in ("__libc_start_main", "__libc_start_call_main")]
     args = image.args
     chosen = (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)
-    rows = function_at(image, args["value"][chosen & among(args["callee"], starters)].astype(np.uint64))
+    rows = function_at(image, args["value"][chosen & having(args, "callee", starters)].astype(np.uint64))
     first: list[int] = rows[rows >= 0][:1].tolist()
     return first
 

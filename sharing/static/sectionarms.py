@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sharing.basics.columns import those_having
 from sharing.basics.ways import Mirrors, points
-from sharing.model.arrays import among, distinct, picked
+from sharing.model.arrays import among, distinct
 from sharing.model.image import ArgKind, Image, Table
 from sharing.model.ways import Points
 from sharing.static.callees import names_of_callees
@@ -34,7 +35,7 @@ SECTION_COUNTS = {
 
 def section_arms(image: Image, function: int) -> LifeArms | None:
     """None where this function, in which threads begin, has no sections, or they cannot be told."""
-    mine = picked(image.calls, image.calls["function"] == function)
+    mine = those_having(image.calls, "function", function)
     called = dict(zip(mine["ip"].tolist(), names_of_callees(image, mine["callee"]), strict=True))
     asking = mine[[called[ip] in SECTION_COUNTS or ip in image.signs.sections for ip in mine["ip"].tolist()]]
     if not len(asking):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import having, those_having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, picked, stacked
 from sharing.model.given import Given
@@ -127,7 +128,7 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
             given[Given(ip, other, parameter, data, entry, alone=alone, stride=stride)] = None
     if not left.any():
         return image
-    calls = image.calls[(image.calls["callee"] != 0) | ~among(image.calls["ip"], known.calls["ip"][left])]
+    calls = image.calls[(image.calls["callee"] != 0) | ~having(image.calls, "ip", known.calls["ip"][left])]
     passed = as_called(image, _made(image, known, left))
     args = joined_calls(image.args, passed[passed["kind"] == ArgKind.PARAM])
     return dataclasses.replace(image, calls=calls, args=args, given=(*image.given, *given))
@@ -139,12 +140,12 @@ def _told_apart(image: Image, starts: list[Handover], entry: int) -> list[Given]
     What starts one where nothing is handed over may start it for any of the functions that are kept.
     """
     calls = image.calls
-    made = calls[among(calls["ip"], [one.ip for one in starts if one.entry == entry])]
+    made = those_having(calls, "ip", [one.ip for one in starts if one.entry == entry])
     if in_loop(made["loop_depth"]).any():
         return []
     starters = made["function"]
     begins = image.functions["address"][starters[starters >= 0]]
-    wrapped = calls[among(calls["callee"], begins)]
+    wrapped = those_having(calls, "callee", begins)
     told = [(one, one.data or (0, 0)) for one in starts if one.entry != entry]
     ips = {one.ip for one, _ in told} & set(wrapped["ip"].tolist())
     if len(ips) < len(wrapped) or not among(begins, wrapped["callee"]).all():
@@ -161,7 +162,7 @@ def _data(image: Image, ip: int) -> list[tuple[int, int, int]]:
 
 def as_called(image: Image, made: Table) -> Table:
     """What each of these calls hands over, as the calls through the pointers do."""
-    rows = image.args[among(image.args["ip"], made["ip"]) & (image.args["callee"] == 0)]
+    rows = image.args[having(image.args, "ip", made["ip"]) & (image.args["callee"] == 0)]
     first = np.searchsorted(rows["ip"], made["ip"])
     counts = np.searchsorted(rows["ip"], made["ip"], "right") - first
     begin = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts) if len(made) else first

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import those_having
 from sharing.basics.ways import block_of
-from sharing.model.arrays import among, distinct, picked
+from sharing.model.arrays import among, distinct
 from sharing.model.image import CALL_DTYPE, AccessKind, Image, SiteFlag, Table
 from sharing.static.executions import in_loop
 
@@ -51,8 +52,9 @@ def accessed(image: Image, functions: npt.ArrayLike) -> Accessed:
     One instruction may store to several of them, which are then as many accesses.
     """
     sites, params, behind = (
-        picked(rows, among(rows["function"], functions) & among(rows["kind"], _KINDS))
-        for rows in (image.sites, image.params, image.behind.sites)
+        rows[among(rows["kind"], _KINDS)]
+        for table in (image.sites, image.params, image.behind.sites)
+        for rows in [those_having(table, "function", functions)]
     )
     rows = np.concatenate([table[_PLACE] for table in (sites, params, behind)])
     argument = -1 - params["offset"] % OFFSETS - params["arg"].astype(np.int64) * OFFSETS

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import SPIN_LOCK
 from sharing.model.arrays import among, distinct, picked, stacked
@@ -157,7 +158,7 @@ class _Search:
             self._given[function, row[4]].append((row[0], row[2]))
         self._stored: tuple[Table, Table] | None = None  # keys of what functions store behind arguments, and not zero
         asked = {f for (f, _), found in self._rows.items() if any(value & _IF_TAIL_CALLS_TAKE for *_, value in found)}
-        tails = image.calls[(image.calls["tail"] != 0) & among(image.calls["function"], sorted(asked))]
+        tails = image.calls[(image.calls["tail"] != 0) & having(image.calls, "function", sorted(asked))]
         self._tails: dict[int, list[int]] = defaultdict(list)  # tail calls by function row
         for function, ip in zip(tails["function"].tolist(), tails["ip"].tolist(), strict=True):
             self._tails[function].append(ip)

@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import rows_having
 from sharing.basics.ways import Mirrors
-from sharing.model.arrays import among
 from sharing.model.image import FunctionFlag, Image
 from sharing.model.ways import Point
 from sharing.static import numbers
@@ -84,7 +84,7 @@ def _is_one(
     that are in a loop; nobody calls ``mains``.  Callers are followed to where the ways part, through threads too: what
     is around that is not asked for loops, as of whom one caller calls.
     """
-    calls = np.flatnonzero(among(image.calls["ip"], np.array(starts[entry], np.uint64))).tolist()
+    calls = rows_having(image.calls, "ip", np.array(starts[entry], np.uint64)).tolist()
     if len(calls) != len(set(starts[entry])):
         return False
     ways = [[call] for call in calls]
@@ -110,11 +110,11 @@ def _callers(image: Image, starts: Mapping[int, Sequence[int]], function: int) -
     address = int(image.functions["address"][function])
     rows: list[int] = calls_of(image, address).tolist()
     if image.functions["flags"][function] & FunctionFlag.ADDRESS_TAKEN:
-        taken = image.args["ip"][image.args["value"].astype(np.uint64) == address]
+        taken = image.args["ip"][image.args["value"].view(np.uint64) == address]
         ips = starts.get(function, ())
         if not ips or not all(ips) or set(taken.tolist()) - set(ips):
             return None
-        rows += np.flatnonzero(among(image.calls["ip"], np.array(ips, np.uint64))).tolist()
+        rows += rows_having(image.calls, "ip", np.array(ips, np.uint64)).tolist()
     return rows
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import having
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, union
@@ -43,7 +44,7 @@ def _with_rare_ends(image: Image, knowledge: Knowledge) -> Image:
     """What else such a function calls outside of these loops is left alone: a loop may be its work until the end."""
     calls = image.calls
     joining = [address for address, name in image.callee_names.items() if knowledge.joins_thread(name)]
-    ends = among(calls["callee"], joining) & (calls["function"] >= 0)
+    ends = having(calls, "callee", joining) & (calls["function"] >= 0)
     at = np.flatnonzero(ends)
     if not len(at):
         return image
@@ -65,7 +66,7 @@ def _with_rare_ends(image: Image, knowledge: Knowledge) -> Image:
 def _started(image: Image, knowledge: Knowledge) -> Image:
     calls = image.calls
     starting = [address for address, name in image.callee_names.items() if knowledge.starts_thread(name)]
-    starts = among(calls["callee"], starting) & (calls["function"] >= 0)
+    starts = having(calls, "callee", starting) & (calls["function"] >= 0)
     if not starts.any():
         return image
     direct = starts
@@ -78,15 +79,16 @@ def _started(image: Image, knowledge: Knowledge) -> Image:
     def seldom(rows: Table) -> Bools:
         inside = in_loop(rows["loop_depth"])
         found: Bools = inside & among(mirrors.loops(rows), loops)
-        return found | (~inside & among(rows["function"], starters))
+        return found | (~inside & having(rows, "function", starters))
 
     sites = every_site(image)
     found = with_sites(image, raised(sites, seldom(sites)))
     # Calls through pointers of a function that starts threads are made of the objects that it hands them.
-    work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & among(calls["function"], _run_once(image))
+    work = (functions_called(image) >= 0) & ~in_loop(calls["loop_depth"]) & having(calls, "function", _run_once(image))
     # Whether a round waits for the end of what it started is asked elsewhere (``waves``).
-    ends = among(
-        calls["callee"],
+    ends = having(
+        calls,
+        "callee",
         [
             at
             for at, name in image.callee_names.items()

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, those_having
 from sharing.knowledge import Knowledge
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, distinct, union
@@ -182,8 +183,8 @@ def _chosen(
     every = {one: None for one in every if int(image.calls["ip"][one[1]]) not in told}
     found = [one for one in every if not knowledge.starts_thread(function_name(image, _caller_of(image, one[1])[0]))]
     # The end of a container is handed nothing: it stands for what fills that, where this was not seen.
-    ends = among(image.calls["callee"], [at for at, name in image.callee_names.items() if _takes_nothing(name)])
-    ends |= among(image.calls["callee"], callees[[_takes_nothing(name) for name in names_of_callees(image, callees)]])
+    ends = having(image.calls, "callee", [at for at, name in image.callee_names.items() if _takes_nothing(name)])
+    ends |= having(image.calls, "callee", callees[[_takes_nothing(name) for name in names_of_callees(image, callees)]])
     filled = {row for row, call in found if not ends[call]}
     filled.update(function_at(image, np.array([one.entry for one in image.given], np.uint64)).tolist())
     # What the library itself has there, as how a result is freed, is no thread's.
@@ -245,7 +246,7 @@ def _left_in_registers(image: Image, knowledge: Knowledge) -> set[tuple[int, int
         return set()
     takers = [at for at, name in image.callee_names.items() if takes_objects(knowledge, name)]
     ips = np.array([one.ip for one in image.given], np.uint64)
-    makers = dict(image.calls[among(image.calls["ip"], ips)][["ip", "function"]].tolist())
+    makers = dict(those_having(image.calls, "ip", ips)[["ip", "function"]].tolist())
     entries = function_at(image, np.array([one.entry for one in image.given], np.uint64)).tolist()
     return {
         (taker, makers.get(one.ip, -1), row) for one, row in zip(image.given, entries, strict=True) for taker in takers
@@ -265,7 +266,7 @@ def _caller_of(image: Image, call: int) -> tuple[int, int]:
 def _creating(image: Image, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
     """Calls of what creates threads by its name, of whose arguments nothing may be known."""
     found = [address for address, name in image.callee_names.items() if knowledge.starts_thread(name)]
-    return among(image.calls["callee"], found)
+    return having(image.calls, "callee", found)
 
 
 def _handed_as_objects(image: Image, mains: set[int], starters: dict[int, int]) -> Iterator[tuple[int, int]]:
@@ -287,7 +288,7 @@ def _handed_as_objects(image: Image, mains: set[int], starters: dict[int, int]) 
             if unboxes[row]:
                 makers.add(int(calls["function"][call]))
         if level:
-            makers |= set(calls["function"][among(calls["callee"], handed_to)].tolist()) - found
+            makers |= set(calls["function"][having(calls, "callee", handed_to)].tolist()) - found
         fresh = {int(image.functions["address"][row]) for row in makers - mains if row >= 0} - asked
         asked |= fresh
 
@@ -330,7 +331,7 @@ def _runs(image: Image) -> npt.NDArray[np.int64]:
 def _methods(image: Image, found: set[int]) -> list[int]:
     """Virtual functions that a library runs on threads, but those that only call an entry that was ``found``."""
     rows = _runs(image)
-    calls = image.calls[among(image.calls["function"], rows)]
+    calls = those_having(image.calls, "function", rows)
     leads = among(function_at(image, calls["callee"]), np.array(sorted(found), np.int64))
     result: list[int] = rows[~among(rows, calls["function"][leads])].tolist()
     return _without_known(image, result)
@@ -354,7 +355,7 @@ def _named_entries(image: Image, knowledge: Knowledge, found: set[int]) -> tuple
         at for at in knowledge.thread_entries(names) if _is_qualified(names[at]) and not names[at].endswith(".cold")
     ]
     calls = image.calls
-    parts = set(function_at(image, calls["callee"][among(calls["function"], list(found))]).tolist())
+    parts = set(function_at(image, calls["callee"][having(calls, "function", list(found))]).tolist())
     entries = [at for at in rows if at not in parts and not _only_calls_pointers(image, at)]
     return _without_known(image, entries), [at for at in knowledge.pool_tasks(names) if at not in found]
 

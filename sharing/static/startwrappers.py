@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sharing.basics.columns import having
 from sharing.model.arrays import among, picked
 from sharing.model.image import (
     ArgKind,
@@ -67,7 +68,7 @@ def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]
 
 def _starts(image: Image, starting: Mapping[int, Iterable[tuple[int, int]]]) -> Iterator[_Start]:
     args = image.args
-    rows = args[among(args["callee"], np.array(list(starting), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
+    rows = args[having(args, "callee", np.array(list(starting), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
     rows = rows[(rows["function"] >= 0) & (rows["source"] == 0)]
     entries = function_at(image, rows["value"].astype(np.uint64))
     for (callee, function, arg), entry in zip(

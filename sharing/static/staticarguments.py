@@ -10,8 +10,8 @@ from collections import Counter
 
 import numpy as np
 
+from sharing.basics.columns import those_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
 from sharing.model.image import HELD, ArgKind, Image
 from sharing.static import numbers
 from sharing.static.callees import function_at, functions_called
@@ -47,7 +47,7 @@ def static_arguments(image: Image, knowledge: Knowledge) -> frozenset[Argument]:
 def through_arguments(image: Image, arguments: frozenset[Argument]) -> frozenset[int]:
     """Instructions that access what one of these arguments leads to."""
     params = image.params
-    rows = params[among(params["function"], np.array(sorted({row for row, _ in arguments}), np.int64))]
+    rows = those_having(params, "function", np.array(sorted({row for row, _ in arguments}), np.int64))
     return frozenset(
         ip
         for ip, row, number in zip(rows["ip"].tolist(), rows["function"].tolist(), rows["arg"].tolist(), strict=True)

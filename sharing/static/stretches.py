@@ -31,6 +31,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import rows_having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -175,7 +176,7 @@ class Stretches(msgspec.Struct, frozen=True):
     def _masks(self, image: Image, parts: _Parts, rows: Table) -> Masks:
         """Of rows of sites or calls of the entry; where one is not known to be, any stretch."""
         tables = image.sites, image.calls, image.behind.elsewhere
-        own = [table["ip"][table["function"] == parts.line.function] for table in tables]
+        own = [table["ip"][rows_having(table, "function", parts.line.function)] for table in tables]
         known = among(rows["ip"], np.concatenate(own))
         passed = parts.line.passed(image, rows)
         masks = [1 << parts.bits[p] if p in parts.bits else parts.every for p in passed]

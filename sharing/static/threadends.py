@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among
 from sharing.model.image import Image
@@ -49,7 +50,7 @@ def starts_and_ends(image: Image, knowledge: Knowledge, leading: Bools) -> Ends:
     own = image.calls["function"] >= 0
     if image.origins:
         others = [at for at, name in image.callee_names.items() if knowledge.starts_thread(name) and name != TASKS]
-        by_tasks = not among(image.calls["callee"], others).any()
+        by_tasks = not having(image.calls, "callee", others).any()
     else:
         ended = leading_to(image, joins & ~_of_library(image))[own & leading[image.calls["function"]]]
         by_tasks = not (image.imports & LET_GO) and not ended.any()
@@ -79,7 +80,7 @@ def _named(image: Image, knowledge: Knowledge) -> tuple[Bools, Bools, Bools]:
         elif knowledge.waits_for_result(name):
             results.append(address)
     known = image.calls["function"] >= 0
-    rows = tuple(among(image.calls["callee"], found) & known for found in (starts, joins, results))
+    rows = tuple(having(image.calls, "callee", found) & known for found in (starts, joins, results))
     return rows[0], rows[1], rows[2]
 
 
@@ -87,7 +88,7 @@ def _of_library(image: Image) -> Bools:
     """Calls that the library's own functions of tasks make."""
     names = image.functions["name"]
     rows = [at for at, name in enumerate(names.tolist()) if name >= 0 and image.names[name].startswith(_LIBRARY)]
-    return among(image.calls["function"], rows)
+    return having(image.calls, "function", rows)
 
 
 def leading_to(image: Image, made: Bools) -> Bools:

@@ -15,8 +15,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import those_having
 from sharing.basics.ways import points
-from sharing.model.arrays import among, picked
+from sharing.model.arrays import picked
 from sharing.model.image import ArgKind, Image, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.model.ways import Points
@@ -56,7 +57,7 @@ def tokens(
     image: Image, roots: Sequence[Root], entries: dict[int, int], known: dict[int, BarrierRow]
 ) -> Iterator[tuple[int, Token]]:
     """Entries of threads (rows of functions) that hand a token on; ``known``: by address functions of semaphores."""
-    calls = image.calls[among(image.calls["callee"], np.array(list(known), np.uint64))]
+    calls = those_having(image.calls, "callee", np.array(list(known), np.uint64))
     by_semaphore = _by_object(image, calls)
     if not by_semaphore:
         return

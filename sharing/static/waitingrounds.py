@@ -12,9 +12,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, rows_having
 from sharing.basics.ways import Mirrors, in_loops
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import distinct
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import names_of_callees
@@ -41,9 +42,10 @@ class WaitingRounds(msgspec.Struct, frozen=True):
 
     def among(self, image: Image, rows: Table) -> Bools:
         """Which of these rows of sites or calls are made once in such a round."""
-        found: Bools = (rows["loop_depth"] <= self.called[rows["function"]]) | among(rows["ip"], self.ips)
+        found: Bools = (rows["loop_depth"] <= self.called[rows["function"]]) | having(rows, "ip", self.ips)
         functions = distinct(np.array([function for function, _ in self.loops], np.int64))
-        at = np.flatnonzero(among(rows["function"], functions) & in_loop(rows["loop_depth"]))
+        at = rows_having(rows, "function", functions)
+        at = at[in_loop(rows["loop_depth"][at])]
         deepest = np.array([self.loops.get(loop, -1) for loop in loops_of(image, rows[at])], np.int64)
         found[at] |= rows["loop_depth"][at] <= deepest
         return found
@@ -66,7 +68,7 @@ def calls_that_wait(image: Image, knowledge: Knowledge) -> Waits:
     """Calls that wait for what another thread does, by their names, and of functions of this file that make one."""
     callees = distinct(image.calls["callee"])
     known = knowledge.waits(names_of_callees(image, callees))
-    direct = _as_a_rule(image, among(image.calls["callee"], callees[known]))
+    direct = _as_a_rule(image, having(image.calls, "callee", callees[known]))
     return Waits(np.flatnonzero(direct), np.flatnonzero(_through(image, direct) & ~direct))
 
 
@@ -86,7 +88,7 @@ def _through(image: Image, made: Bools) -> Bools:
         if not made.any():
             break
         functions = distinct(calls["function"][made & each_time(calls["rarity"])])
-        made = _as_a_rule(image, among(calls["callee"], image.functions["address"][functions]))
+        made = _as_a_rule(image, having(calls, "callee", image.functions["address"][functions]))
         found |= made
     return found
 

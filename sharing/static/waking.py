@@ -14,8 +14,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, rows_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import distinct
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, VariableFlag
 from sharing.model.vocabulary import LockKind
 from sharing.static import flow, numbers
@@ -59,7 +60,7 @@ class Objects:
         self._waking = callees[[at for at, does in found.items() if not does.waits]]
         # Who is handed a condition asks for that first: the call within is the one that waits.
         waits = [at for at, does in found.items() if does.waits and not _ASKS.search(names[at])]
-        waiting = among(calls["callee"], callees[waits])
+        waiting = having(calls, "callee", callees[waits])
         self.waits = {
             row: self._by_call[int(calls["callee"][row])]
             for row in np.flatnonzero(waiting & (calls["function"] >= 0)).tolist()
@@ -70,7 +71,7 @@ class Objects:
         """By address all calls that may wake someone."""
         if self._wakes is None:
             self._wakes = {}
-            for row in np.flatnonzero(among(self._image.calls["callee"], self._waking)).tolist():
+            for row in rows_having(self._image.calls, "callee", self._waking).tolist():
                 for place in self.of(row):
                     self._wakes.setdefault(place.address, []).append(place)
         return self._wakes

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having, rows_having, those_having
 from sharing.basics.ways import Mirrors, points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -64,7 +65,7 @@ def find_waves(image: Image, knowledge: Knowledge, roots: Sequence[Root], leadin
     kept = np.union1d(np.flatnonzero(leading), image.calls["function"][starts])
     image = dataclasses.replace(image, blocks=image.blocks[among(image.blocks["function"], kept)])
     of_many = [at for at, name in image.callee_names.items() if (row := knowledge.thread_start(name)) and row.many]
-    several = set(image.calls["ip"][among(image.calls["callee"], of_many)].tolist())
+    several = set(image.calls["ip"][having(image.calls, "callee", of_many)].tolist())
     parted: set[tuple[int, int]] = set()
     series: set[int] = set()
     for function in np.flatnonzero(leading).tolist():
@@ -104,7 +105,7 @@ def _is_series(made: _Made, root: Root, rows: Table, walls: Container[int]) -> b
     if not root.many or not root.started:
         return False
     if root.started != set(rows["ip"].tolist()):
-        first = calls[among(calls["ip"], list(root.started))]
+        first = those_having(calls, "ip", list(root.started))
         if _ends_its_own(made, first):
             return True
         if len(first) != 1 or in_loop(first["loop_depth"]).any():
@@ -169,7 +170,7 @@ def start_places(image: Image, roots: Sequence[Root], leading: Bools) -> list[di
     """By root and function of ``leading`` the calls in it that start all threads of it, themselves or further down."""
     calls = image.calls
     order, callees = calls_by_callee(image)
-    starting = np.flatnonzero(among(calls["ip"], [ip for root in roots for ip in root.started]))
+    starting = rows_having(calls, "ip", [ip for root in roots for ip in root.started])
     places: list[dict[int, Table]] = []
     for root in roots:
         found: dict[int, Table] = {}

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import those_having
 from sharing.basics.ways import Mirrors, in_loops
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -156,7 +157,7 @@ def _made(image: Image, knowledge: Knowledge, objects: Objects, rows: Ints) -> _
     conditions = np.array([of.kind is LockKind.CONDITION and not of.timed for of in does], bool)
     functions = distinct(calls["function"])
     sites, params, made, elsewhere = (
-        table[among(table["function"], functions)]
+        those_having(table, "function", functions)
         for table in (image.sites, image.params, image.calls, image.behind.elsewhere)
     )
     deepest = np.zeros(len(image.functions), np.uint8)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.basics.kept import Kept
 from sharing.basics.ways import points
 from sharing.model.arrays import among, distinct, picked, stacked
@@ -47,7 +48,7 @@ def calls_that_store(image: Image) -> Table:
     def found() -> Table:
         callees = distinct(image.calls["callee"])
         does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
-        calls: Table = image.calls[among(image.calls["callee"], callees[does]) & (image.calls["function"] >= 0)]
+        calls: Table = image.calls[having(image.calls, "callee", callees[does]) & (image.calls["function"] >= 0)]
         return calls
 
     return _stores.of(image.calls, (image.functions, image.names, image.callee_names), found)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sharing.model.arrays import among, copied, picked, stacked
+from sharing.model.arrays import among, copied, picked, sorting, stacked
 from sharing.model.image import VARIABLE_DTYPE
 from sharing.static.callees import functions_called
 from tests.builders.image import Builder
@@ -118,3 +118,15 @@ def test_a_copied_table_can_be_changed_alone() -> None:
     assert (same == table[1:4]).all()
     same["rest"] = 0
     assert (table == _table(5)).all()
+
+
+@pytest.mark.parametrize("dtype", ["<u8", "<i8", "<i4", "<u1"])
+@pytest.mark.parametrize("many", [0, 1, 1_000])
+def test_places_are_sorted_as_a_stable_sort_does(dtype: str, many: int) -> None:
+    draw = np.random.default_rng(many)
+    info = np.iinfo(dtype)
+    near = draw.integers(0, 100, many).astype(dtype)
+    for values in (near, near + np.array(info.min, dtype), np.array(info.max, dtype) - near, draw.permutation(near)):
+        assert sorting(values).tolist() == np.argsort(values, kind="stable").tolist()
+    wide = np.append(near, np.array([info.min, info.max], dtype))
+    assert sorting(wide).tolist() == np.argsort(wide, kind="stable").tolist()
