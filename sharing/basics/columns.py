@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.kept import Kept
-from sharing.model.arrays import Array, among, distinct, picked, sorting
+from sharing.model.arrays import Array, among, distinct, leading, picked, sorting
 from sharing.model.image import Table
 
 Rows = npt.NDArray[np.int64]
@@ -58,6 +58,15 @@ def in_order(table: Table, field: str) -> tuple[Rows, Array]:
     """The rows in order of a field, and what that is; of equal ones in theirs.  Nobody changes them."""
     values, rows = _column(table, field)
     return np.arange(len(values)) if rows is None else rows, values
+
+
+def numbered(table: Table, field: str) -> tuple[Array, Rows]:
+    """The distinct values of a field, in order, and the number of each row's among them."""
+    rows, values = in_order(table, field)
+    first = leading(values)
+    number = np.empty(len(rows), np.int64)
+    number[rows] = np.cumsum(first) - 1
+    return values[first], number
 
 
 def _column(table: Table, field: str) -> _Column:

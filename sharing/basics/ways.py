@@ -16,6 +16,7 @@ from sharing.model.image import Image, Table
 from sharing.model.ways import Points
 
 Numbers = npt.NDArray[np.uint64]
+_ORDER_BITS = np.uint64(16)
 
 
 def block_of(rows: Table) -> Numbers:
@@ -24,8 +25,10 @@ def block_of(rows: Table) -> Numbers:
 
 
 def _key(function: npt.NDArray[Any], order: npt.NDArray[Any]) -> Numbers:
-    result: Numbers = (function.astype(np.int64) + 1).astype(np.uint64) << np.uint64(16)
-    return result | order.astype(np.uint64)
+    result: Numbers = (function + 1).astype(np.uint64)
+    result <<= _ORDER_BITS
+    result |= order.astype(np.uint64)
+    return result
 
 
 def _columns_of(blocks: Table) -> tuple[Numbers, npt.NDArray[np.uint16], npt.NDArray[np.uint8], Numbers]:

@@ -253,17 +253,28 @@ class FunctionNames(Generic[_T]):
         self._rust: list[tuple[str, _T]] = []
         self._words: set[str] = set()  # of the rows that are not of one exact name; "" where one has none
         self._seen: dict[str, list[_T]] = {}
+        self._looked_for: set[str] = set()  # by ``among``, which ``_found`` these
+        self._found: set[str] = set()
 
     def among(self, names: Sequence[str]) -> list[int]:
-        """Rows of the names that ``find`` knows."""
+        """Rows of the names that ``find`` knows.  Of those that it does not it is remembered: several passes ask."""
         if "" in self._words:
             return [row for row, name in enumerate(names) if self.find(name)]
-        exact = self._exact
-        rows = {row for row, name in enumerate(names) if name in exact}.union(mentioning(names, self._words))
-        return [row for row in sorted(rows) if self.find(names[row])]
+        fresh = [name for name in names if name not in self._looked_for]
+        if fresh:
+            if len(self._looked_for) + len(fresh) > MAX_REMEMBERED:
+                self._looked_for.clear()
+                self._found.clear()
+                fresh = list(names)
+            exact, mentioned = self._exact, mentioning(fresh, self._words)
+            some = {name for name in fresh if name in exact}.union(fresh[at] for at in mentioned)
+            self._found.update(name for name in some if self.find(name))
+            self._looked_for.update(fresh)
+        return [row for row, name in enumerate(names) if name in self._found] if self._found else []
 
     def add(self, name: str, value: _T, *, rust: bool = False) -> None:
-        self._seen.clear()
+        for known in (self._seen, self._looked_for, self._found):
+            known.clear()
         if rust or "::" in name or is_glob(name):
             self._words.add(word_of(name))
         if rust:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.basics import numbers as shared
-from sharing.basics.columns import those_having
+from sharing.basics.columns import numbered, those_having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
@@ -52,7 +52,7 @@ def _is_timer(image: Image, at: int, row: CallbackRow) -> bool:
 
 def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackRow, int]]:
     """(row of the arguments, what is said of the call, row of the function that the library will call)."""
-    callees, inverse = np.unique(image.args["callee"], return_inverse=True)
+    callees, inverse = numbered(image.args, "callee")
     rows: dict[Argument, CallbackRow] = {}
     names = names_of_callees(image, callees)
     for i in knowledge.callers_back(names):

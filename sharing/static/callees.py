@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having, in_order
+from sharing.basics.columns import having, in_order, numbered
 from sharing.basics.kept import Kept
-from sharing.model.arrays import leading, picked, positions
-from sharing.model.image import ArgKind, Image
+from sharing.model.arrays import picked, positions
+from sharing.model.image import ArgKind, Image, Table
 from sharing.static import numbers
 
 UNCALLED = -1  # in the place of the index of a wrapper that nobody calls by its name
@@ -26,6 +26,7 @@ _Objects = npt.NDArray[np.object_]
 
 _names: Kept[tuple[_Objects, npt.NDArray[np.uint64], _Objects]] = Kept()
 _called: Kept[npt.NDArray[np.int64]] = Kept()
+_given: Kept[npt.NDArray[np.int64]] = Kept()
 _starts: Kept[npt.NDArray[np.uint64]] = Kept()
 _places: Kept[npt.NDArray[np.uint64]] = Kept()
 
@@ -44,15 +45,19 @@ def function_at(image: Image, addresses: npt.NDArray[np.uint64]) -> npt.NDArray[
 def functions_called(image: Image) -> npt.NDArray[np.int64]:
     """Row of the function that each of ``image.calls`` leads to, -1 for none of this image."""
 
-    def called() -> npt.NDArray[np.int64]:
-        order, callees = calls_by_callee(image)
-        first = leading(callees)
-        rows = np.empty(len(order), np.int64)
-        rows[order] = function_at(image, callees[first])[np.cumsum(first) - 1]
-        rows.flags.writeable = False
-        return rows
+    return _called.of(image.calls, (image.functions,), lambda: _rows_of_callees(image, image.calls))
 
-    return _called.of(image.calls, (image.functions,), called)
+
+def functions_given(image: Image) -> npt.NDArray[np.int64]:
+    """The same of what each of ``image.args`` is for."""
+    return _given.of(image.args, (image.functions,), lambda: _rows_of_callees(image, image.args))
+
+
+def _rows_of_callees(image: Image, table: Table) -> npt.NDArray[np.int64]:
+    callees, number = numbered(table, "callee")
+    rows = function_at(image, callees)[number]
+    rows.flags.writeable = False
+    return rows
 
 
 def calls_by_callee(image: Image) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64]]:
@@ -154,9 +159,9 @@ def handed_over(image: Image) -> npt.NDArray[np.bool_]:
     As an argument, or in a word of a record on the stack whose address is handed over, as a ``std::function`` is.
     """
     args, passed, calls = image.args, image.behind.passed, image.calls
-    own = np.sort(calls["ip"][function_at(image, calls["callee"]) >= 0])
+    own = calls["ip"][functions_called(image) >= 0]
     found = np.zeros(len(image.functions), bool)
-    rows = picked(args, (args["kind"] == ArgKind.ADDRESS) & (function_at(image, args["callee"]) >= 0))
+    rows = picked(args, (args["kind"] == ArgKind.ADDRESS) & (functions_given(image) >= 0))
     words = passed["what"][having(passed, "ip", own)]
     given = function_at(image, np.append(rows["value"].astype(np.uint64), words))
     found[given[given >= 0]] = True

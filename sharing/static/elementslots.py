@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import picked, positions
+from sharing.model.arrays import distinct, picked, positions
 from sharing.model.image import AccessKind, Image, SiteFlag, SlotKind, Table
 from sharing.static.slotnumbers import LOW_HALF, MOST_STRIDE, element_slots, slot_at, stride_of
 
@@ -65,7 +65,7 @@ class StaticElements:
         if self._pointers is None:
             kept = self._image.kept
             stored = kept["where"][kept["slot"] == SlotKind.STATIC]
-            self._pointers = np.unique(
+            self._pointers = distinct(
                 np.concatenate(
                     [stored.astype(np.int64), (self._image.code_words["slot"] & np.uint64(LOW_HALF)).astype(np.int64)]
                 )

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.basics.columns import those_having
+from sharing.basics.columns import numbered, those_having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
-from sharing.model.arrays import among, distinct, leading, picked, stacked
+from sharing.model.arrays import among, distinct, leading, picked, sorting, stacked
 from sharing.model.image import (
     PARAM_DTYPE,
     SITE_DTYPE,
@@ -31,7 +31,7 @@ from sharing.model.image import (
 )
 from sharing.model.profile import COMPANIONS
 from sharing.static import numbers
-from sharing.static.callees import function_at, names_of_callees, of_call
+from sharing.static.callees import function_at, functions_given, names_of_callees, of_call
 from sharing.static.executions import in_loop
 from sharing.static.handovers import ADDRESS_MASK, of_known_objects
 from sharing.static.lockwrappers import wrapper_calls
@@ -110,7 +110,7 @@ class _Given:
 
     def __init__(self, callee: Table, arg: Table) -> None:
         keys = _key(callee, arg)
-        self._order = np.argsort(keys, kind="stable")
+        self._order = sorting(keys)
         self._keys = keys[self._order]
 
     def of(self, effects: dict[_Wrapper, int]) -> Iterator[tuple[_Wrapper, int, Table]]:
@@ -146,7 +146,7 @@ def lock_events(image: Image, knowledge: Knowledge) -> Table:
 def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None) -> LockCalls:
     """All calls that treat something as a lock, or pass it on to one; ``handed``: ``objects_by_entry``."""
     args = image.args
-    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    callees, inverse = numbered(args, "callee")
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects, waits = _by_names(knowledge, names_of_callees(image, callees))
     given = _Given(inverse, args["arg"])
@@ -417,9 +417,9 @@ def _passed_on(image: Image) -> tuple[Table, Table]:
     """Rows of calls that hand on an argument of their own function, and the functions that they call, of this image."""
 
     def found() -> tuple[Table, Table]:
-        passed = picked(image.args, (image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0))
-        callee = function_at(image, passed["callee"])
-        return picked(passed, callee >= 0), callee[callee >= 0]
+        callee = functions_given(image)
+        rows = (image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0) & (callee >= 0)
+        return picked(image.args, rows), callee[rows]
 
     return _passed.of(image.args, (image.functions,), found)
 

@@ -139,8 +139,8 @@ class _Calls:
         table, args = _table(), self._image.args
         made = self.of(table.sleeps | table.sleeps_seconds, table.sleeps_prefixes)
         for name, argument in table.sleeps_if_zero.items():
-            none = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT) & (args["value"] == 0)
             if name in self._at:
+                none = (args["arg"] == argument) & (args["kind"] == ArgKind.CONSTANT) & (args["value"] == 0)
                 made |= self.of({name}) & having(self._image.calls, "ip", args["ip"][none])
         return made
 

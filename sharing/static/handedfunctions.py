@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from sharing.basics.columns import numbered
 from sharing.model.image import (
     HELD,
     WHOLE_ARGUMENT,
@@ -41,7 +42,7 @@ class Handed(msgspec.Struct, frozen=True):
 def handed_to_imports(image: Image) -> dict[str, dict[int, Handed]]:
     """By import of the program, and argument of it, which functions of the program's own it is handed."""
     args = image.args
-    callees, inverse = np.unique(args["callee"], return_inverse=True)
+    callees, inverse = numbered(args, "callee")
     named = [(i, image.callee_names.get(address, "")) for i, address in enumerate(callees.tolist())]
     imports = {i: name for i, name in named if name in image.imports}
     wanted = {(i, argument) for i in imports for argument in range(LAST_ARGUMENT + 1)}

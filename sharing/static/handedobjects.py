@@ -13,7 +13,7 @@ from collections.abc import Collection
 import msgspec
 import numpy as np
 
-from sharing.basics.columns import having
+from sharing.basics.columns import rows_having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, copied, joined_by_ip, picked, stacked
 from sharing.model.image import HELD, ArgKind, Image, SiteFlag, Table
@@ -77,11 +77,12 @@ def with_lives(image: Image, entries: Collection[int]) -> set[int]:
     calls = image.calls
     callees = functions_called(image)
     every = set(entries)
+    made = np.bincount(callees[callees >= 0])
     for _ in range(numbers.PARAM_ROUNDS):
-        mine = having(calls, "function", np.array(sorted(every), np.int64)) & (calls["loop_depth"] == 0)
-        called = np.unique(callees[mine & (callees >= 0)])
-        shared = np.unique(callees[~mine])
-        fresh = set(called[~among(called, shared)].tolist()) - every
+        mine = rows_having(calls, "function", list(every))
+        mine = mine[(calls["loop_depth"][mine] == 0) & (callees[mine] >= 0)]
+        by_these = np.bincount(callees[mine], minlength=len(made))
+        fresh = set(np.flatnonzero((by_these > 0) & (by_these == made)).tolist()) - every
         if not fresh:
             break
         every |= fresh

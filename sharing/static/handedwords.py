@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.columns import those_having
-from sharing.model.arrays import among, picked
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import (
     HELD,
     HELD_ADDRESS_BITS,
@@ -57,7 +57,7 @@ class Words(msgspec.Struct, frozen=True):
 def behind_words(image: Image, handed: Iterable[tuple[int, int, int]]) -> Words:
     """``handed``: (row of a function, its argument, the one object that it is handed, as of ``Given.data``)."""
     sites, args = image.behind.word_sites, image.behind.word_args
-    present = np.unique(np.concatenate([_holder(sites["target"]), _holder(args["value"])]))
+    present = distinct(np.concatenate([_holder(sites["target"]), _holder(args["value"])]))
     places: dict[int, set[int]] = defaultdict(set)  # by holder of a word: where the word is
     entry_of: dict[int, Word] = {}
     written: set[int] = set()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having
+from sharing.basics.columns import having, numbered
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
@@ -45,7 +45,7 @@ _known: Kept[_Starts] = Kept()
 
 def _starts(library: Image, knowledge: Knowledge) -> _Starts:
     def found() -> _Starts:
-        callees, inverse = np.unique(library.args["callee"], return_inverse=True)
+        callees, inverse = numbered(library.args, "callee")
         names = names_of_callees(library, callees)
         starters = knowledge.thread_starters(names)
         processes = making_processes(library, [int(callees[i]) for i, name in enumerate(names) if name in HOLDERS])

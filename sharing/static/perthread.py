@@ -197,6 +197,7 @@ class Uses:
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
         self._lives = threads.once | threads.handed
+        self._parted = np.array([row for row in range(len(threads.rates)) if threads.parted >> row & 1], np.int64)
         steady = np.logical_or.reduce(self._lives, axis=0)[self._function] & self._looped
         self._most: list[float] = np.where(steady, most * max(numbers.STEADY, 1.0), most).tolist()
 
@@ -206,11 +207,10 @@ class Uses:
 
     def _each(self, at: Ints, once: Bools, rates: Floats, of_run: Floats) -> Floats:
         """``once``: by root whether it runs the functions of these accesses once, at these ``rates`` of their runs."""
-        threads, function, looped = self._threads, self._function[at], self._looped[at]
+        function, looped = self._function[at], self._looped[at]
         result: Floats = rates[:, function] * of_run[at]
-        for row in range(len(result)) if threads.parted else ():
-            if threads.parted >> row & 1:
-                result[row] *= (self._mask[at] >> np.uint64(row) & np.uint64(1)).astype(np.float64)
+        if len(self._parted):  # these roots come only to some of what the function does
+            result[self._parted] *= self._mask[at] >> self._parted[:, None].astype(np.uint64) & np.uint64(1)
         if looped.all():
             return np.where(self._lives[:, function], result * numbers.STEADY, result)
         result = np.where(once, result * looped, result)

@@ -24,7 +24,7 @@ from sharing.basics import numbers as shared
 from sharing.model.arrays import among, picked, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
-from sharing.static.callees import calls_of, function_at
+from sharing.static.callees import calls_of, function_at, functions_given
 from sharing.static.elementslots import StaticElements
 from sharing.static.executions import each_time, in_loop, times
 from sharing.static.slotnumbers import LOW_HALF, kind_of, place_of, slot_at, slots_of
@@ -52,7 +52,7 @@ class KeptFunctions:
         own = np.full(len(image.kept), SlotKind.ARGUMENT)
         self._stored = slots_of(own, image.kept["arg"], image.kept["function"])
         args = image.args
-        callee, given = function_at(image, args["callee"]), np.full(len(args), SlotKind.ARGUMENT)
+        callee, given = functions_given(image), np.full(len(args), SlotKind.ARGUMENT)
         self._passed = np.where(callee >= 0, slots_of(given, args["arg"], callee), -1)
         self._source = np.where(args["function"] >= 0, slots_of(given, args["source"], args["function"]), -1)
         self._address = args["kind"] == ArgKind.ADDRESS

@@ -111,6 +111,7 @@ class Profiler:
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}
+        self._helped: dict[int, tuple[list[int], frozenset[str] | None]] = {}  # by helper its callers
         self._lines: dict[tuple[int, int], LineProfile] = {}
 
     def _held(self, locks: LockCalls) -> dict[int, list[HeldThere]]:
@@ -288,11 +289,19 @@ class Profiler:
         late: set[int] = set()
         helpers: list[tuple[str, frozenset[str]]] = []
         for helper, at_places in places.items():
-            callers = self.graph.callers(helper)
+            known = self._helped.get(helper)
+            callers, every = known if known is not None else self._callers_of(helper)
             (late if self._helpers.goes_on(helper, at_places) else soon).update(callers)
-            if helper in self._names and callers and all(caller in self._names for caller in callers):
-                helpers.append((self._names[helper], self._shown(set(callers))))
+            if every is not None:
+                helpers.append((self._names[helper], every))
         return self._shown(soon | late), self._shown(late - soon), tuple(helpers)
+
+    def _callers_of(self, helper: int) -> tuple[list[int], frozenset[str] | None]:
+        """Who calls it, and the names of these where it and they all have one."""
+        callers = self.graph.callers(helper)
+        named = helper in self._names and callers and all(caller in self._names for caller in callers)
+        found = self._helped[helper] = callers, self._shown(set(callers)) if named else None
+        return found
 
     def _shown(self, functions: set[int]) -> frozenset[str]:
         return frozenset(self._names[f] for f in functions if f in self._names)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharing.basics.columns import having
+from sharing.basics.columns import those_having
 from sharing.model.arrays import among, picked
 from sharing.model.image import (
     ArgKind,
@@ -68,8 +68,8 @@ def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]
 
 def _starts(image: Image, starting: Mapping[int, Iterable[tuple[int, int]]]) -> Iterator[_Start]:
     args = image.args
-    rows = args[having(args, "callee", np.array(list(starting), np.uint64)) & (args["kind"] == ArgKind.ADDRESS)]
-    rows = rows[(rows["function"] >= 0) & (rows["source"] == 0)]
+    rows = those_having(args, "callee", list(starting))
+    rows = rows[(rows["kind"] == ArgKind.ADDRESS) & (rows["function"] >= 0) & (rows["source"] == 0)]
     entries = function_at(image, rows["value"].astype(np.uint64))
     for (callee, function, arg), entry in zip(
         rows[["callee", "function", "arg"]].tolist(), entries.tolist(), strict=True

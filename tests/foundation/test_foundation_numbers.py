@@ -20,7 +20,7 @@ ROOMS_OF_FORMATS = ("model", "knowledge")
 # As an ABI, a file format, the kernel or an encoding of our own has it.  CODE_WEIGHT_S is as good as nothing: it only
 # says that there is an access.
 FORMATS = {
-    "basics": "PER_MILLION _KEPT _LAST_ADDRESS",
+    "basics": "PER_MILLION _KEPT _LAST_ADDRESS _ORDER_BITS",
     "explain": "ANY_ALIGNMENT COLD FAR HEAD_BYTES LEAST_ADDRESS MASK MAX_ALIGNMENT MIX PAGE_BYTES PART SECONDS WHOLE "
     "_BINARY _LARGEST_ALIGNMENT _SCALES _SECONDS",
     "fix": "_MAX_COLUMNS _UNIT_BITS",
