@@ -60,6 +60,12 @@ def in_order(table: Table, field: str) -> tuple[Rows, Array]:
     return np.arange(len(values)) if rows is None else rows, values
 
 
+def distinct_in(table: Table, field: str) -> Array:
+    """The distinct values of a field, in order."""
+    _, values = in_order(table, field)
+    return values[leading(values)]
+
+
 def numbered(table: Table, field: str) -> tuple[Array, Rows]:
     """The distinct values of a field, in order, and the number of each row's among them."""
     rows, values = in_order(table, field)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharing.basics.columns import having
+from sharing.basics.columns import distinct_in, having
 from sharing.basics.geometry import round_up
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image
 from sharing.static.allocations import allocating_calls, allocation
@@ -19,7 +19,7 @@ _STORES = "posix_memalign"  # its arguments: where the pointer goes, alignment, 
 
 def alignments(image: Image) -> list[tuple[int, int]]:
     """(bytes, alignment) of each call that asks an allocator for a number of bytes that is known."""
-    callees = np.unique(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     named = list(zip(callees.tolist(), names_of_callees(image, callees), strict=True))
     asked = [allocation(image, ip)[:2] for ip in allocating_calls(image)["ip"].tolist()]
     storing = np.array([at for at, name in named if name.endswith(_STORES)], np.uint64)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import those_having
+from sharing.basics.columns import distinct_in, those_having
 from sharing.basics.kept import Kept
 from sharing.model.allocators import makes_objects
-from sharing.model.arrays import distinct, picked
+from sharing.model.arrays import picked
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import function_at, function_name, names_of_callees
@@ -32,7 +32,7 @@ def allocation(image: Image, ip: int) -> tuple[int, int, str]:
 
 def allocating_calls(image: Image) -> Table:
     """Calls of functions that make objects by their names."""
-    callees = distinct(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     named = zip(callees.tolist(), names_of_callees(image, callees), strict=True)
     makers = np.array([at for at, name in named if makes_objects(name)], np.uint64)
     found: Table = those_having(image.calls, "callee", makers)

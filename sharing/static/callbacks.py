@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.basics import numbers as shared
-from sharing.basics.columns import numbered, those_having
+from sharing.basics.columns import distinct_in, numbered, those_having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
@@ -71,6 +71,6 @@ def handed_over(image: Image, knowledge: Knowledge) -> list[tuple[int, CallbackR
 
 
 def _calls_of(image: Image, names: tuple[str, ...]) -> Table:
-    callees = distinct(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     wanted = [a for a, n in zip(callees.tolist(), names_of_callees(image, callees), strict=True) if n in names]
     return those_having(image.calls, "callee", np.array(wanted, np.uint64))

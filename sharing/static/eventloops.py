@@ -12,7 +12,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having, rows_having
+from sharing.basics.columns import distinct_in, having, rows_having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
@@ -57,7 +57,8 @@ def with_rare_preparations(image: Image, knowledge: Knowledge) -> Image:
 
 def _event_loops(image: Image, knowledge: Knowledge) -> Rows:
     """Rows of the calls that run a library's events."""
-    callees = distinct(image.calls["callee"][image.calls["callee"] != 0])
+    callees = distinct_in(image.calls, "callee")
+    callees = callees[callees != 0]
     loops = callees[knowledge.event_loops(names_of_callees(image, callees))]
     return rows_having(image.calls, "callee", loops)
 

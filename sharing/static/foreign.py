@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having
+from sharing.basics.columns import distinct_in, having
 from sharing.basics.ways import Mirrors
 from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, picked
@@ -96,7 +96,7 @@ class _Calls:
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        self._callees = distinct(image.calls["callee"])
+        self._callees = distinct_in(image.calls, "callee")
         self._at: dict[str, list[int]] = defaultdict(list)
         for at, name in enumerate(names_of_callees(image, self._callees)):
             self._at[name].append(at)

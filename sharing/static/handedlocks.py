@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharing.basics.columns import having
+from sharing.basics.columns import distinct_in, having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among
 from sharing.model.image import ARG_DTYPE, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import names_of_callees
@@ -41,7 +41,8 @@ def handed_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> Table:
 
 def _takers(image: Image, knowledge: Knowledge) -> set[tuple[int, int]]:
     """Functions that take or release the lock that an argument leads to, by name or because they pass it on to one."""
-    callees = distinct(image.calls["callee"][image.calls["callee"] != 0])
+    callees = distinct_in(image.calls, "callee")
+    callees = callees[callees != 0]
     names = names_of_callees(image, callees)
     takers = {
         (int(callees[at]), arg)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sharing.basics.columns import those_having
+from sharing.basics.columns import distinct_in, those_having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, picked
@@ -146,7 +146,7 @@ def of_known_objects(image: Image, knowledge: Knowledge) -> list[Handover]:
 def _callees_that_hand(image: Image, knowledge: Knowledge) -> _Handing:
     """Functions that start threads or call back, by their names, and those of the program around these."""
     asked = _by_name.of(image.functions, (image.names, image.callee_names, knowledge), dict)
-    every = distinct(image.args["callee"]).tolist()
+    every = distinct_in(image.args, "callee").tolist()
     callees = [callee for callee in every if callee not in asked]
     names = names_of_callees(image, np.array(callees, np.uint64))
     starters = set(knowledge.thread_starters(names))

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import rows_having
+from sharing.basics.columns import distinct_in, rows_having
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import ArgKind, Image, SiteFlag, Table
@@ -84,7 +84,7 @@ def meeting_points(
     Where a program makes one barrier alone, all are that one, wherever it is.  ``once``: functions that run at most
     once; ``mask``: by function the roots that reach it.
     """
-    callees = distinct(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     names = names_of_callees(image, callees)
     known = barriers_of(image, knowledge)
     by_address = dict(zip(callees.tolist(), names, strict=True))

@@ -12,7 +12,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import those_having
+from sharing.basics.columns import distinct_in, those_having
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, distinct
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
@@ -71,7 +71,7 @@ def _made_by_one_call(image: Image, row: int, often: npt.NDArray[np.bool_]) -> b
     None of a class whose objects nobody is seen to make, as ``std::make_unique`` does.
     """
     names = _names_of_class(function_name(image, row))
-    callees = distinct(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     constructor = f"_ZN{''.join(names)}C1E"
     making = callees[[bool(names) and name.startswith(constructor) for name in names_of_callees(image, callees)]]
     calls = those_having(image.calls, "callee", making)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import those_having
 from sharing.model.arrays import among, distinct, picked, union
 from sharing.model.image import AccessKind, ArgKind, Image, SlotKind, Table
 from sharing.static.callees import function_at
@@ -33,7 +34,8 @@ class PointerCallers:
 
     def __init__(self, image: Image, graph: CallGraph) -> None:
         self._image, self._graph = image, graph
-        calls = picked(image.calls, (image.calls["callee"] == 0) & (image.calls["function"] >= 0))
+        calls = those_having(image.calls, "callee", 0)
+        calls = picked(calls, calls["function"] >= 0)
         self.of_anything: Table = self._running(calls[calls["slot"] == SlotKind.UNKNOWN])
 
     def _running(self, calls: Table) -> Table:

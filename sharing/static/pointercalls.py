@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
+from sharing.basics.columns import those_having
 from sharing.model.arrays import among, picked, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
@@ -69,8 +70,8 @@ class KeptFunctions:
 
     def calls(self) -> tuple[Table, Ints]:
         """Calls through pointers of this image's functions, and the slot of each as a number, 0 where unknown."""
-        calls = self._image.calls
-        chosen = picked(calls, (calls["callee"] == 0) & (calls["function"] >= 0))
+        chosen = those_having(self._image.calls, "callee", 0)
+        chosen = picked(chosen, chosen["function"] >= 0)
         if self._sequential is not None:
             chosen = picked(chosen, ~self._sequential(chosen))
         slots = slots_of(chosen["slot"], chosen["where"], chosen["function"])

@@ -155,8 +155,8 @@ def asked_by_arguments(image: Image, telling: Bools, prepares: Addresses) -> Boo
 
 def calls_made(image: Image, rows: Bools) -> Rows:
     """By function how many of these calls it makes."""
-    callers = image.calls["function"][rows & (image.calls["function"] >= 0)]
-    return np.bincount(callers, minlength=len(image.functions))
+    callers = image.calls["function"][rows] + 1  # of what is in no function 0
+    return np.bincount(callers, minlength=len(image.functions) + 1)[1:]
 
 
 def handed_over_to(image: Image, asked: set[tuple[int, int]]) -> Rows:

@@ -11,10 +11,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from sharing.basics.columns import having
+from sharing.basics.columns import distinct_in, having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
 from sharing.model.image import ArgKind, Image
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
@@ -31,7 +30,7 @@ def barriers_of(image: Image, knowledge: Knowledge) -> dict[int, BarrierRow]:
     """By address the functions at which threads wait for each other, or arrive, that code calls."""
 
     def found() -> dict[int, BarrierRow]:
-        callees = distinct(image.calls["callee"])
+        callees = distinct_in(image.calls, "callee")
         names = names_of_callees(image, callees)
         rows = {int(callees[at]): knowledge.barrier(names[at]) for at in knowledge.barriers(names)}
         return {at: row for at, row in rows.items() if row is not None}
@@ -50,7 +49,7 @@ def begins_with(image: Image, rows: list[BarrierRow], addresses: list[int]) -> d
     counts = any(row.counts for row in rows)
     named = {address: makers[name] for address, name in image.callee_names.items() if name in makers}
     if counts:
-        callees = distinct(image.calls["callee"])
+        callees = distinct_in(image.calls, "callee")
         constructors = [
             int(at)
             for at, name in zip(callees, names_of_callees(image, callees), strict=True)

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import in_order
 from sharing.basics.kept import Kept
 from sharing.knowledge.threadclasses import thread_classes
 from sharing.model.arrays import among, joined_by_ip, picked
@@ -349,10 +350,9 @@ def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, in
 
 def _handed_by_function(image: Image) -> tuple[npt.NDArray[np.int64], Table]:
     """Arguments of functions that these hand on, in the order of their functions, and the rows of these."""
-    passed = picked(image.args, image.args["kind"] == ArgKind.PARAM)
-    functions = passed["function"].astype(np.int64)
-    order = np.argsort(functions, kind="stable")
-    return functions[order], picked(passed, order)
+    rows, functions = in_order(image.args, "function")
+    passed = image.args["kind"][rows] == ArgKind.PARAM
+    return functions[passed].astype(np.int64), picked(image.args, rows[passed])
 
 
 def _placed(rows: Table, field: str, known: dict[int, int]) -> tuple[Table, npt.NDArray[np.int64]]:

@@ -57,7 +57,8 @@ def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]
     kept = kept[among(kept["function"], np.array([one.starter for one in starts], kept["function"].dtype))]
     if not image.origins and not len(kept):
         return
-    calling = picked(image.calls, (image.calls["callee"] == 0) & (image.calls["loop_depth"] == 0))
+    calling = those_having(image.calls, "callee", 0)
+    calling = picked(calling, calling["loop_depth"] == 0)
     for one in starts:
         told = _handed_to(image, one.starter) if image.origins else _stored(image, one, calling, kept)
         address = int(image.functions["address"][one.starter])

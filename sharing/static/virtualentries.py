@@ -85,7 +85,11 @@ def _tables(image: Image, name: str, behind: int) -> dict[int, int]:
 def _is_part(root: str, name: str) -> bool:
     """Is a class a scope of what has this linkage name?"""
     nested = _NESTED.fullmatch(root)
-    return re.search(rf"(?<!\d){re.escape(nested[1] if nested else root)}", name) is not None
+    scope = nested[1] if nested else root
+    at = name.find(scope)
+    while at >= 0 and name[at - 1 : at].isdigit():  # the end of a longer number: of another scope
+        at = name.find(scope, at + 1)
+    return at >= 0
 
 
 def _of_several(image: Image, table: int, own: set[int]) -> bool:

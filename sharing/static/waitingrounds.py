@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having, rows_having
+from sharing.basics.columns import distinct_in, having, rows_having
 from sharing.basics.ways import Mirrors, in_loops
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
@@ -66,7 +66,7 @@ class Waits(msgspec.Struct, frozen=True):
 
 def calls_that_wait(image: Image, knowledge: Knowledge) -> Waits:
     """Calls that wait for what another thread does, by their names, and of functions of this file that make one."""
-    callees = distinct(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     known = knowledge.waits(names_of_callees(image, callees))
     direct = _as_a_rule(image, having(image.calls, "callee", callees[known]))
     return Waits(np.flatnonzero(direct), np.flatnonzero(_through(image, direct) & ~direct))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having
+from sharing.basics.columns import distinct_in, having
 from sharing.basics.kept import Kept
 from sharing.basics.ways import points
 from sharing.model.arrays import among, distinct, picked, stacked
@@ -46,7 +46,7 @@ def calls_that_store(image: Image) -> Table:
     """Calls of functions that do nothing but store a word, as compilers leave them without optimisation."""
 
     def found() -> Table:
-        callees = distinct(image.calls["callee"])
+        callees = distinct_in(image.calls, "callee")
         does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
         calls: Table = image.calls[having(image.calls, "callee", callees[does]) & (image.calls["function"] >= 0)]
         return calls
