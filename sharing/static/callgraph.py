@@ -142,7 +142,7 @@ def build(
         kept = kept.while_threads_run(lambda rows: phases.sequential(rows["function"], program_point(image, rows)))
         by_thread = in_threads(image, knowledge, parallel, kept, roots, (ways.dispatched, threads.base), factor)
     if by_thread is not None:
-        preludes = find_preludes(image, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
+        preludes = find_preludes(image, knowledge, stretches.meetings, roots, parallel, by_thread.once, ways.entered)
         by_thread = by_thread.of_parts(stretches.source, stretches.parted) if stretches.parted else by_thread
     caller_list, caller_where, caller_start = edges.callers_by_callee()
     return CallGraph(

@@ -17,16 +17,15 @@ import numpy.typing as npt
 
 from sharing.basics.columns import rows_having
 from sharing.basics.ways import points
+from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
+from sharing.static.lifeloops import ANY_DEPTH, MOST_FUNCTIONS, LifeLoops
 from sharing.static.meetingpoints import MeetingPoint
 from sharing.static.starts import Root
 from sharing.static.waitingrounds import WaitingRounds, loops_of
-
-ANY_DEPTH = 255  # of loops: all that is done there
-MOST_FUNCTIONS = 64  # that one thread runs once on the way to where it waits
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -62,7 +61,13 @@ class _Way(msgspec.Struct, frozen=True):
 
 
 def find_preludes(
-    image: Image, meetings: Iterable[MeetingPoint], roots: Sequence[Root], edges: Edges, once: Bools, entered: Bools
+    image: Image,
+    knowledge: Knowledge,
+    meetings: Iterable[MeetingPoint],
+    roots: Sequence[Root],
+    edges: Edges,
+    once: Bools,
+    entered: Bools,
 ) -> Preludes:
     """``once`` by root: the functions that its thread runs once; ``entered``: those that are called through pointers.
 
@@ -79,6 +84,12 @@ def find_preludes(
                 ways[at] = _way(image, here, edges, own, entered)
         if any(way.bare and way.lives for way in ways.values()):
             rounds |= {at: way.rounds for at, way in ways.items() if way.lives and not way.bare}
+    lives = LifeLoops(image, knowledge, edges, entered)
+    for at, own in enumerate(once):
+        if at not in rounds and roots[at].function >= 0 and not roots[at].is_task and roots[at].name != "main":
+            found = lives.in_front(own)
+            if found is not None:
+                rounds[at] = found
     return Preludes(rounds)
 
 

@@ -69,7 +69,7 @@ def calls_that_wait(image: Image, knowledge: Knowledge) -> Waits:
     callees = distinct_in(image.calls, "callee")
     known = knowledge.waits(names_of_callees(image, callees))
     direct = _as_a_rule(image, having(image.calls, "callee", callees[known]))
-    return Waits(np.flatnonzero(direct), np.flatnonzero(_through(image, direct) & ~direct))
+    return Waits(np.flatnonzero(direct), np.flatnonzero(calls_through(image, direct) & ~direct))
 
 
 def _as_a_rule(image: Image, chosen: Bools) -> Bools:
@@ -80,7 +80,7 @@ def _as_a_rule(image: Image, chosen: Bools) -> Bools:
     return found
 
 
-def _through(image: Image, made: Bools) -> Bools:
+def calls_through(image: Image, made: Bools) -> Bools:
     """Calls of functions that make such calls as a rule."""
     calls = image.calls
     found = np.zeros(len(calls), bool)
