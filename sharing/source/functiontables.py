@@ -181,8 +181,7 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
     locking = _locking({**by_symbol, **imports}, knowledge)
     call_table, arg_table = _calls(calls, args, ips[1], lookup, locking, _changing_atomics(params, address))
     locksets = Locksets(program, defined, Calls(calls, ips[1], call_table, arg_table), space, address, taken)
-    timed = list(zip((accesses, calls, ops), ips, strict=False))
-    once = taken_once(program, defined, timed, space, locksets.for_good)
+    once = taken_once(program, defined, [*zip((accesses, calls, ops), ips, strict=False)], space, locksets.for_good)
     tests = FactRows(ZERO_TEST_COLUMNS, [f.zero_tests for f in facts])
     lock_calls, lock_args = _lock_calls(ops, facts, ips[2], lookup, knowledge, imported)
     start_calls, start_args = start_tables(starts, entries, ips[3], knowledge, callee, imported)
@@ -201,10 +200,12 @@ def build(program: Program, space: AddressSpace, knowledge: Knowledge, files: di
         blocks=_blocks(facts),
         origins=msgspec.structs.replace(origins, required=locksets.required(defined), loops=in_loops(facts)),
         callee_names={a: n for n, a in imports.items()},
-        init_functions=tuple(
-            int(a) for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT
-        ),
+        init_functions=_initialisers(facts, address),
     )
+
+
+def _initialisers(facts: list[Any], address: npt.NDArray[np.uint64]) -> tuple[int, ...]:
+    return tuple(a for a, f in zip(address.tolist(), facts, strict=True) if f.bits & FunctionBits.INIT)
 
 
 def _streams(program: Program) -> list[str]:

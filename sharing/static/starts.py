@@ -99,10 +99,10 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
             start_argument(handed, several=many[wrapper])
     for row, ip, several in _loaded_entries(image, knowledge, callees, often):
         _note(found, places, row, ip, several=several)
-    objects: dict[int, bool] = {}
+    objects = dict[int, bool]()
     for row, call in _handed_as_objects(image, mains, starters):
         maker, ip = _caller_of(image, call)
-        objects[row] = objects.get(row, False) or bool(looped[call]) or bool(often[maker])
+        objects[row] = objects.get(row, False) or bool(looped[call] or often[maker])
         places.setdefault(row, []).append(ip)
         found.pop(starters.get(int(image.calls["callee"][call]), -1), None)  # its caller does nothing else for long
     for row, several in objects.items():
@@ -112,8 +112,7 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     entries, tasks = _by_name(image, knowledge, set(found))
     for row in entries:
         found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
-    places.update((row, [0]) for row in (*entries, *_add_methods(image, found)))
-    places.update(object_starts(image, entries, starting_objects(image, knowledge)))
+    places.update(_places_of_methods(image, knowledge, entries, found))
     started = _roots(image, found, waited, tasks, places, several_of(image, found, places, frequent, looped, mains))
     return started, _creators(image, knowledge)
 
@@ -123,6 +122,14 @@ def _note(found: dict[int, list[bool]], places: dict[int, list[int]], row: int, 
     if several or ip not in places.get(row, ()):
         found.setdefault(row, []).append(several)
         places.setdefault(row, []).append(ip)
+
+
+def _places_of_methods(
+    image: Image, knowledge: Knowledge, entries: list[int], found: dict[int, list[bool]]
+) -> dict[int, list[int]]:
+    """Of what objects' classes bring; 0 where that is not known."""
+    unknown = {row: [0] for row in (*entries, *_add_methods(image, found))}
+    return unknown | object_starts(image, entries, starting_objects(image, knowledge))
 
 
 def _add_methods(image: Image, found: dict[int, list[bool]]) -> set[int]:

@@ -253,6 +253,7 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
     passed = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
     few = set(_in_small_arrays(program))
     alone = set(_alone_in_records(program))
+    kept = _kept_functions(program)
     for key, record in program.records.items():
         size = record.facts.size
         # What is behind its end is an array of something else.
@@ -272,9 +273,11 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
             own = tuple(use for use in uses if (use.stride == size if key in alone else not use.indexed))
             # Small records behind pointers are texts and the like, in arrays that whoever made them fills, or jobs.
+            # One in which a function counts that is called through pointers is a queue, port or channel.
             shared = size >= ctx.line_size or key in few
             working = set() if shared else _handed_with(program, arguments, key)
             shared = shared or any(u.function in working and u.writes and u.loop_depth for u in own)
+            shared = shared or any(u.function in kept and u.handed and u.kind is AccessKind.RMW for u in own)
             if shared and any(u.writes and not u.atomic and ctx.changed_by_threads(key, u.offset) for u in own):
                 yield Elements(name, key, record, own)
 
@@ -289,6 +292,13 @@ def _handed_with(program: Program, arguments: tuple[_Argument, ...], key: str) -
     handed = (one for one in arguments if (one.within.facts.identity, one.call) in calls)
     of_functions = (one for one in handed if one.kind == Passed.FUNCTION)
     found = (program.function(one.within.unit, program.symbol(one.within.unit, one.value)) for one in of_functions)
+    return {defined.facts.name for defined in found if defined is not None}
+
+
+def _kept_functions(program: Program) -> set[str]:
+    """Names of functions whose address others store or pass."""
+    taken = ((by.unit, program.symbol(by.unit, what)) for by in program.functions.values() for what in by.facts.taken)
+    found = (program.function(unit, symbol) for unit, symbol in taken)
     return {defined.facts.name for defined in found if defined is not None}
 
 
