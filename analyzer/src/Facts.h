@@ -159,6 +159,8 @@ struct AllocationFact {
   int64_t Guarantee = 0;
   int64_t File = -1, Line = 0, Column = 0;
   bool ByNumber = false; ///< asks for a number of bytes, not for a sizeof
+  int64_t LoopDepth = 0;
+  int64_t Order = 0;
 };
 
 struct FunctionFacts {

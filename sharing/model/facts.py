@@ -268,6 +268,8 @@ class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
     line: Line
     column: Column
     by_number: bool = False
+    loop_depth: Event = 0
+    order: Order = 0
 
 
 class FunctionFacts(msgspec.Struct, frozen=True):

@@ -85,6 +85,7 @@ def test_kinds_of_arguments_have_the_same_values(source: Path) -> None:
 
 def test_rows_are_as_wide_as_their_columns(source: Path) -> None:
     stated = dict(re.findall(r"constexpr size_t (\w+) = (\d+);", (source / "Columns.h").read_text()))
+    assert int(stated.pop("CallRarity")) == facts.CALL_COLUMNS.index("rarity")
     assert {name: int(width) for name, width in stated.items()} == {name: len(c) for name, c in COLUMNS.items()}
 
 

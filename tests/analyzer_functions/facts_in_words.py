@@ -128,7 +128,7 @@ def facts_by_line(unit: Unit) -> set[tuple[int, str]]:
         for start in facts.get("starts", []):
             many = " many" if start[2] else ""
             out.add((start[4], f"start {unit.symbol(start[0])} by {start[1]}{many}{_loop(start[6])}"))
-        for api, record, guarantee, _file, line, _column, by_number in facts.get("allocations", []):
+        for api, record, guarantee, _file, line, _column, by_number, *_ in facts.get("allocations", []):
             promise = f" guarantee {guarantee}" if guarantee else ""
             out.add((line, f"alloc {unit.record(record)['name']} by {api}{promise}{' number' * by_number}"))
         for taken in facts.get("taken", []):

@@ -235,6 +235,8 @@ void Body::allocated(StringRef Api, QualType T, int64_t Guarantee,
   A.File = P.File;
   A.Line = P.Line;
   A.Column = P.Column;
+  A.LoopDepth = Here.Shape.LoopDepth;
+  A.Order = Here.Shape.Order;
   Out.Allocations.push_back(std::move(A));
 }
 

@@ -321,6 +321,11 @@ Handed Body::oneOf(const Expr *E, unsigned Depth) {
 }
 
 Handed Body::oneOfCall(const CallExpr &C, unsigned Depth) {
+  if (const auto *Op = dyn_cast<CXXOperatorCallExpr>(&C);
+      Op && Op->getOperator() == OO_Star && Op->getNumArgs() == 1) {
+    Handed Found = oneOf(Op->getArg(0), Depth + 1);
+    return Found.Behind ? Found : Handed();
+  }
   const FunctionDecl *F = C.getDirectCallee();
   const auto *Member = dyn_cast<CXXMemberCallExpr>(&C);
   if (!F || !F->getIdentifier() ||

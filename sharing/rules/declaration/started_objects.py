@@ -1,8 +1,9 @@
 """Small objects that are allocated one after the other, with one of which each thread is started, or which it finds.
 
-Owns the signs of that in C: a loop that allocates them, and another loop behind it in the same function that starts
-threads whose entry takes one of their type and changes it under no lock, as nobody does to what threads share.  Where
-one loop does both, what the start of a thread allocates itself lies between two objects.  However threads come to
+Owns the signs of that: a loop that allocates them, and another loop behind it in the same function that starts threads
+whose entry takes one of their type and changes it under no lock, as nobody does to what threads share; in C++ threads
+of which each is started with what another one of several pointers leads to, and reaches no other.  Where one loop does
+both, what the start of a thread allocates itself lies between two objects.  However threads come to
 objects that one loop alone allocates, through a table, a record of their own or a thread-local pointer: each changes
 others than its neighbour where several change them under no lock.
 """
@@ -29,7 +30,7 @@ from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, used_by
 from sharing.source.declarations import shown_name
 from sharing.source.program import Defined, Program
-from sharing.source.threadrecords import makers
+from sharing.source.threadrecords import makers, records_of_threads
 
 _MAX_USERS = 16  # functions to which an entry hands on what it was started with
 
@@ -40,27 +41,50 @@ class _Call:
 
     row: int
     callee: str
-    place: tuple[int, int, int]
+    loop: int
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Objects that the loop makes by ``api``."""
+
+    loop: int
+    order: int
+    api: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ObjectStart:
+    """A thread of an object of C++ that a loop starts, with what a pointer to a record of ``key`` leads to."""
+
+    key: str
+    entry: str
     loop: int
     order: int
 
 
 def started_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elements, str, str]]:
     """With what allocates them, and the name of the function that has it do so."""
+    own = records_of_threads(program, ctx.knowledge)
     for defined in program.functions.values():
         calls = tuple(_calls(program, defined))
         starts = [call for call in calls if call.loop and ctx.knowledge.thread_start(call.callee) is not None]
-        made = _made(program, ctx, defined, calls) if starts else {}
-        for key, (first, api) in made.items():
+        objects = [one for one in _object_starts(program, defined) if one.key in own]
+        made = _made(program, ctx, defined, calls) if starts or objects else {}
+        for key, first in made.items():
             behind = [one for one in starts if one.order > first.order]
-            if any(one.loop == first.loop for one in starts):
+            if first.loop in {*(one.loop for one in starts), *_loops_of_objects(defined.facts)}:
                 continue
             users = {name for start in behind for name in _users(program, ctx, defined, start, key)}
+            entries = {one.entry for one in objects if one.key == key and one.order > first.order}
+            users |= {name for entry in entries for name in _reached(program, entry)}
             uses = tuple(use for use in ctx.uses.of_record(key) if use.function in users and not use.new)
-            changed = (use for use in uses if use.writes and not (use.atomic or use.under or use.locks))
+            # What is for several threads may be one object's for all of them, unless none reaches another's.
+            changed = (u for u in uses if u.writes and not ((u.atomic and not entries) or u.under or u.locks))
             if any(use.loop_depth or ctx.heat(key, use.offset) is not Heat.COLD for use in changed):
                 record = program.records[key]
-                yield Elements(shown_name(record.facts), key, record, uses), api, defined.facts.name
+                yield Elements(shown_name(record.facts), key, record, uses), first.api, defined.facts.name
 
 
 def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elements, str, str]]:
@@ -77,14 +101,20 @@ def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[El
             continue
         calls = tuple(_calls(program, defined))
         starting = {call.loop for call in calls if ctx.knowledge.thread_start(call.callee) is not None}
-        for key, (first, api) in _made(program, ctx, defined, calls).items():
-            if first.loop in starting or len(made_by[key]) != 1:
+        starting |= _loops_of_objects(defined.facts)
+        for key, first in _made(program, ctx, defined, calls).items():
+            if first.loop in starting or len(made_by[key]) != 1 or _is_of_cpp(first.api):
                 continue
             record = program.records[key]
             uses = tuple(use for use in ctx.uses.of_record(key) if not use.new and use.function != defined.facts.name)
             plain = (u for u in uses if u.writes and not (u.atomic or u.under or u.locks or u.indexed))
             if any(ctx.heat(key, u.offset) is Heat.HOT and ctx.changed_by_threads(key, u.offset) for u in plain):
-                yield Elements(shown_name(record.facts), key, record, uses), api, defined.facts.name
+                yield Elements(shown_name(record.facts), key, record, uses), first.api, defined.facts.name
+
+
+def _is_of_cpp(api: str) -> bool:
+    """Objects of C++ are seldom changed where they are reached: what shares them is told by what starts threads."""
+    return api.startswith(("new", "std::"))
 
 
 def _makes(program: Program, defined: Defined[FunctionFacts], making: set[str]) -> bool:
@@ -109,6 +139,8 @@ def _run_by_threads(program: Program, ctx: SourceContext) -> set[str]:
                 given = (value for _, kind, value in args.get(call.row, ()) if kind == Passed.FUNCTION)
                 entries = (program.function(defined.unit, program.symbol(defined.unit, value)) for value in given)
                 wanted += [entry for entry in entries if entry is not None]
+        begun = (program.symbol(defined.unit, start.entry) for start in defined.facts.starts if start.entry >= 0)
+        wanted += [program.functions[symbol] for symbol in begun if symbol in program.functions]
     found: set[str] = set()
     while wanted:
         one = wanted.pop()
@@ -124,43 +156,75 @@ def starts_threads(program: Program, ctx: SourceContext, defined: Defined[Functi
     return bool(defined.facts.starts) or any(ctx.knowledge.thread_start(call.callee) is not None for call in calls)
 
 
+def _object_starts(program: Program, defined: Defined[FunctionFacts]) -> Iterator[_ObjectStart]:
+    heads = _loop_heads(defined.facts)
+    for start in defined.facts.starts:
+        record = program.record(defined.unit, start.element) if start.behind and start.loop_depth else None
+        if record is not None and start.entry >= 0:
+            loop = bisect_right(heads, start.order)
+            yield _ObjectStart(record.facts.key, program.symbol(defined.unit, start.entry), loop, start.order)
+
+
+def _loops_of_objects(function: FunctionFacts) -> set[int]:
+    """Its outermost loops that start threads by objects of C++."""
+    heads = _loop_heads(function)
+    return {bisect_right(heads, start.order) for start in function.starts if start.loop_depth}
+
+
+def _reached(program: Program, entry: str) -> set[str]:
+    """Names of the function of this symbol and of what direct calls lead to from it."""
+    found: dict[str, None] = {}
+    wanted = [program.functions.get(entry)]
+    while wanted and len(found) < _MAX_USERS:
+        one = wanted.pop(0)
+        if one is not None and one.facts.name not in found:
+            found[one.facts.name] = None
+            wanted += _called(program, one)
+    return set(found)
+
+
+def _loop_heads(function: FunctionFacts) -> list[int]:
+    return sorted(row[0] for row in rows_of(function.blocks, len(BLOCK_COLUMNS)) if row[2])
+
+
 def _calls(program: Program, defined: Defined[FunctionFacts]) -> Iterator[_Call]:
     function = defined.facts
-    heads = sorted(row[0] for row in rows_of(function.blocks, len(BLOCK_COLUMNS)) if row[2])
+    heads = _loop_heads(function)
     for at, row in enumerate(rows_of(function.calls, len(CALL_COLUMNS))):
-        callee, file, line, column, depth, _, order, _ = row
+        callee, _, _, _, depth, _, order, _ = row
         name = program.symbol(defined.unit, callee) if callee >= 0 else ""
-        yield _Call(at, name, (file, line, column), bisect_right(heads, order) if depth else 0, order)
+        yield _Call(at, name, bisect_right(heads, order) if depth else 0, order)
 
 
 def _made(
     program: Program, ctx: SourceContext, defined: Defined[FunctionFacts], calls: tuple[_Call, ...]
-) -> dict[str, tuple[_Call, str]]:
-    """Keys of the records that its loops allocate with nothing larger between them: the call, and what allocates."""
-    found: dict[str, tuple[_Call, str]] = {}
+) -> dict[str, _Made]:
+    """By key the records that its loops allocate with nothing larger between them: the first place each."""
+    found: dict[str, _Made] = {}
     larger: set[int] = set()
-    for call in calls:
-        if not call.loop:
-            continue
-        for maker, fact in _allocations(program, defined, call):
-            record = program.record(maker.unit, fact.record)
-            size = record.facts.size if record is not None else 0
-            align = max(fact.guarantee, record.facts.align) if record is not None else 0
-            if record is None or not 0 < size < ctx.line_size or align >= ctx.line_size or aligns_itself(fact):
-                larger.add(call.loop)
-            else:
-                found.setdefault(record.facts.key, (call, fact.api))
-    return {key: made for key, made in found.items() if made[0].loop not in larger}
+    for loop, order, maker, fact in _allocations(program, defined, calls):
+        record = program.record(maker.unit, fact.record)
+        size = record.facts.size if record is not None else 0
+        align = max(fact.guarantee, record.facts.align) if record is not None else 0
+        if record is None or not 0 < size < ctx.line_size or align >= ctx.line_size or aligns_itself(fact):
+            larger.add(loop)
+        else:
+            found.setdefault(record.facts.key, _Made(loop, order, fact.api))
+    return {key: made for key, made in found.items() if made.loop not in larger}
 
 
 def _allocations(
-    program: Program, defined: Defined[FunctionFacts], call: _Call
-) -> Iterator[tuple[Defined[FunctionFacts], AllocationFact]]:
-    """What the call allocates: it by itself, or the function of the program that it calls."""
-    yield from ((defined, a) for a in defined.facts.allocations if (a.file, a.line, a.column) == call.place)
-    callee = program.function(defined.unit, call.callee) if call.callee else None
-    if callee is not None:
-        yield from ((callee, each) for each in callee.facts.allocations)
+    program: Program, defined: Defined[FunctionFacts], calls: tuple[_Call, ...]
+) -> Iterator[tuple[int, int, Defined[FunctionFacts], AllocationFact]]:
+    """(loop, order, function, allocation) of what its loops allocate, or functions that these call."""
+    heads = _loop_heads(defined.facts)
+    for each in defined.facts.allocations:
+        if each.loop_depth:
+            yield bisect_right(heads, each.order), each.order, defined, each
+    for call in calls:
+        callee = program.function(defined.unit, call.callee) if call.loop and call.callee else None
+        if callee is not None:
+            yield from ((call.loop, call.order, callee, each) for each in callee.facts.allocations)
 
 
 def _users(
