@@ -162,13 +162,14 @@ def _facts(types: TypeTable, row: int, size: int) -> RecordFacts:
         return RecordFacts()
     covered = np.zeros(size, np.bool_)
     for leaf in leaves:
-        end = leaf.offset + (leaf.stride * leaf.count or leaf.size)
-        if not leaf.stride or end > size:
-            covered[leaf.offset : leaf.offset + leaf.size] = True
-        elif leaf.stride <= leaf.size:  # elements without anything between them
-            covered[leaf.offset : end] = True
-        else:
-            covered[leaf.offset : end].reshape(leaf.count, leaf.stride)[:, : leaf.size] = True
+        last = leaf.offset + leaf.stride * max(leaf.count - 1, 0)  # where the last element of an array has it
+        if last + leaf.size > size:
+            last = leaf.offset
+        if leaf.stride <= leaf.size:  # one, or elements without anything between them
+            covered[leaf.offset : last] = True
+        elif last > leaf.offset:
+            covered[leaf.offset : last].reshape(-1, leaf.stride)[:, : leaf.size] = True
+        covered[last : last + leaf.size] = True
     edges = np.flatnonzero(np.diff(covered.astype(np.int8), prepend=1, append=1))
     begins, ends = edges[::2], edges[1::2]
     tail = int(ends[-1] - begins[-1]) if len(ends) and ends[-1] == size else 0

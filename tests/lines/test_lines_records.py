@@ -185,6 +185,27 @@ def test_an_array_of_records_with_one_member_has_no_holes(program: Path) -> None
     assert (found.facts.holes, found.facts.hole_bytes, found.facts.tail_bytes) == (1, 7, 0)
 
 
+ENDING = """
+struct job { unsigned long id; unsigned kind, len; char *body; };
+struct full { unsigned long head, tail; struct job slots[10]; } full;
+struct holed { char letter; struct { long value; char letter; } each[4]; } holed;
+int main(void) { return (int)(full.head + holed.each[1].letter); }
+"""
+
+
+@pytest.mark.parametrize(("record", "holes"), [("full", (0, 0, 0)), ("holed", (4, 28, 7))])
+def test_holes_of_a_record_that_ends_in_an_array_of_records(
+    tmp_path: Path, record: str, holes: tuple[int, int, int]
+) -> None:
+    """A member of the last element is followed by less than a whole element."""
+    source = tmp_path / "ending.c"
+    source.write_text(ENDING)
+    subprocess.run(["gcc", "-g", str(source), "-o", str(source.with_suffix(""))], check=True)
+    (found,) = excerpts(source.with_suffix(""), f"struct {record}")
+    assert found.facts is not None
+    assert (found.facts.holes, found.facts.hole_bytes, found.facts.tail_bytes) == holes
+
+
 HANDED = """
 struct session { long id; int state; char pad[52]; long hits; };
 struct other { long id; };
