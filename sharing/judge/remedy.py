@@ -313,17 +313,22 @@ class _Words:
             lines.append(self._remark("the member behind it likewise").strip())
             next_one = " and the member behind it on the next"
         text = f"start {shown} on a line of its own{next_one}"
-        if actor.section == ALLOCATED and actor.alignment < self._style.line_size:
-            text += f"; its objects have to be allocated with an alignment of {self._style.line_size} bytes"
+        text += self._allocated_so()
         kind = "section" if self._style.kernel else "align-member"
         return self._made(kind, text, "\n".join(lines), breaks_abi=True)
+
+    def _allocated_so(self) -> str:
+        """What else is to be done where the object is allocated."""
+        if self._actor.section != ALLOCATED or self._actor.alignment >= self._style.line_size:
+            return ""
+        return f"; its objects have to be allocated with an alignment of {self._style.line_size} bytes"
 
     def _unknown_member(self, full: str) -> Remedy:
         """A member of which the place alone is known; its type, and the member behind it, are the reader's to find."""
         offset = full[len(self._actor.owner) :]
         text = (
             f"start {offset} of {self._actor.owner} on a line of its own and the member behind it "
-            f"on the next (debug information names the two: {ASK_SERVERS}, or --debug-file FILE)"
+            f"on the next (debug information names the two: {ASK_SERVERS}, or --debug-file FILE){self._allocated_so()}"
         )
         if self._style.kernel:
             edit = f"T member ____cacheline_aligned_in_smp;  /* at {offset}, in the type of {self._actor.owner} */"

@@ -199,6 +199,8 @@ class TestKernel:
         assert found.edit == "alignas(64) T member;  // at +0x5e0, in the type of mysql_bin_log; in C _Alignas(64)"
         assert (found.language, found.breaks_abi) == ("C/C++", True)
         assert found.text.startswith("start +0x5e0 of mysql_bin_log on a line of its own")
+        of_heap = remedy(Edit(Kind.MEMBER, replace(one, section=ALLOCATED)), USER)
+        assert of_heap.text == f"{found.text}; its objects have to be allocated with an alignment of 64 bytes"
         # With debug information of the record the member has its name.
         named = actor("server.clock", 8, owner="server", owner_size=256, at=64)
         assert "clock" in remedy(Edit(Kind.MEMBER, named), USER).edit
