@@ -58,10 +58,17 @@ _SLOW = re.compile(
 _OF_THE_PROGRAM = re.compile("[^-]|-c$|-shared$|-Wl,|-[lL]|-D[A-Za-z]")
 
 
+def compiler(name: str) -> str:
+    """Where it is; skips where it is not."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
 def build(tool: str, source: Path, program: Path, *flags: str) -> Path:
     """Makes ``program`` of ``source``, with the compiler ``tool`` and its options; skips where there is none."""
-    if shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed")
+    compiler(tool)
     beforehand = _headers(tool, flags) if _SLOW.search(source.read_text()) else ()
     command = [tool, *flags, *beforehand, "-o", str(program), str(source)]
     made = subprocess.run(command, capture_output=True, text=True, check=False)

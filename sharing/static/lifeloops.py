@@ -12,6 +12,7 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import distinct_in, having
 from sharing.basics.ways import in_loops, points
 from sharing.knowledge import Knowledge, read_table
 from sharing.model.arrays import among, distinct
@@ -60,7 +61,7 @@ class LifeLoops:
         if not self._does_more(life):
             return None
         waits = rounds[[loop == life for loop in loops_of(self._image, rounds)]]
-        return self._found(life, self._towards(life, waits, once))
+        return self._found(life, ways_to(self._image, self._edges, once, life[0], waits))
 
     def _does_more(self, life: Loop) -> bool:
         """Does a round do more than to wait: store something, or call what is neither a wait nor a lock?"""
@@ -104,20 +105,6 @@ class LifeLoops:
         ips = distinct(np.concatenate(through))
         return WaitingRounds(dict.fromkeys(loops, ANY_DEPTH), none, ips) if loops or len(ahead) else None
 
-    def _towards(self, life: Loop, waits: Table, once: Bools) -> dict[int, Table]:
-        """Functions on the way, each with where it goes on to the loop."""
-        edges = self._edges
-        rows = np.flatnonzero(once[edges.caller] & ~in_loop(edges.depth))
-        towards = {life[0]: waits}
-        front = [life[0]]
-        while front and len(towards) <= MOST_FUNCTIONS:
-            leading = rows[edges.callee[rows] == front.pop()]
-            for function in distinct(edges.caller[leading]).tolist():
-                if function not in towards:
-                    towards[function] = edges.made(self._image, leading[edges.caller[leading] == function])
-                    front.append(function)
-        return towards
-
     def _is_first(self, rows: Table, cut: Table, life: Loop) -> Bools:
         """Which of these, of one function, are in front of the loop on all ways that come to both."""
         places, ends = points(self._image, rows), points(self._image, cut)
@@ -127,12 +114,26 @@ class LifeLoops:
         return found
 
 
+def ways_to(image: Image, edges: Edges, once: Bools, last: int, calls: Table) -> dict[int, Table]:
+    """Functions on the way to these calls in the ``last`` one, each with where it goes on; ``once``: what may be."""
+    rows = np.flatnonzero(once[edges.caller] & ~in_loop(edges.depth))
+    towards = {last: calls}
+    front = [last]
+    while front and len(towards) <= MOST_FUNCTIONS:
+        leading = rows[edges.callee[rows] == front.pop()]
+        for function in distinct(edges.caller[leading]).tolist():
+            if function not in towards:
+                towards[function] = edges.made(image, leading[edges.caller[leading] == function])
+                front.append(function)
+    return towards
+
+
 def _blocking_calls(image: Image, knowledge: Knowledge) -> Bools:
     """Calls that wait for another thread or for input."""
-    callees = distinct(image.calls["callee"])
+    callees = distinct_in(image.calls, "callee")
     names = names_of_callees(image, callees)
     waits = set(knowledge.waits(names)) | {at for at, name in enumerate(names) if name in _blocking()}
-    return among(image.calls["callee"], callees[sorted(waits)]) & (image.calls["function"] >= 0)
+    return having(image.calls, "callee", callees[sorted(waits)]) & (image.calls["function"] >= 0)
 
 
 def _looped(table: Table) -> tuple[Table, Ints, Ints]:

@@ -22,7 +22,7 @@ from sharing.model.arrays import among, distinct
 from sharing.model.image import Image, Table
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
-from sharing.static.lifeloops import ANY_DEPTH, MOST_FUNCTIONS, LifeLoops
+from sharing.static.lifeloops import ANY_DEPTH, LifeLoops, ways_to
 from sharing.static.meetingpoints import MeetingPoint
 from sharing.static.starts import Root
 from sharing.static.waitingrounds import WaitingRounds, loops_of
@@ -80,17 +80,21 @@ def find_preludes(
         for at, own in enumerate(once):
             root, here = roots[at], calls[own[calls["function"]]]
             passes = len(distinct(here["function"])) == 1 and not in_loop(here["loop_depth"]).any()
-            if passes and root.function >= 0 and not root.is_task and root.name != "main":
+            if passes and _is_thread(root):
                 ways[at] = _way(image, here, edges, own, entered)
         if any(way.bare and way.lives for way in ways.values()):
             rounds |= {at: way.rounds for at, way in ways.items() if way.lives and not way.bare}
     lives = LifeLoops(image, knowledge, edges, entered)
     for at, own in enumerate(once):
-        if at not in rounds and roots[at].function >= 0 and not roots[at].is_task and roots[at].name != "main":
+        if at not in rounds and _is_thread(roots[at]):
             found = lives.in_front(own)
             if found is not None:
                 rounds[at] = found
     return Preludes(rounds)
+
+
+def _is_thread(root: Root) -> bool:
+    return root.function >= 0 and not root.is_task and root.name != "main"
 
 
 def _places(meetings: Iterable[MeetingPoint]) -> Iterator[Table]:
@@ -108,15 +112,7 @@ def _places(meetings: Iterable[MeetingPoint]) -> Iterator[Table]:
 
 def _way(image: Image, calls: Table, edges: Edges, own: Bools, entered: Bools) -> _Way:
     """Of a thread that runs the functions ``own`` once and waits at these calls, in one of them."""
-    rows = np.flatnonzero(own[edges.caller] & ~in_loop(edges.depth))
-    towards = {int(calls["function"][0]): calls}
-    front = [int(calls["function"][0])]
-    while front and len(towards) <= MOST_FUNCTIONS:
-        leading = rows[edges.callee[rows] == front.pop()]
-        for function in distinct(edges.caller[leading]).tolist():
-            if function not in towards:
-                towards[function] = edges.made(image, leading[edges.caller[leading] == function])
-                front.append(function)
+    towards = ways_to(image, edges, own, int(calls["function"][0]), calls)
     none = np.full(len(own), -1, np.int64)
     loops, before, behind, lives = set(), [], [], False
     through = [none[:0].astype(np.uint64)]  # calls in front, where what the callee does is noted as well

@@ -9,7 +9,7 @@ import pytest
 
 from linemate import api
 from sharing.model.finding import Report
-from tests.sharing.conftest import compiler
+from tests.cpp import compiler
 
 LIBRARY = """
 #include <pthread.h>

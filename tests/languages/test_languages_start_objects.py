@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -46,8 +45,6 @@ STATIC = "static Server server; int main(int argc, char **) { server.start(); if
 
 def found_in(folder: Path, starts: str, program: str, first: str, second: str, compiler: str = "g++") -> list[Finding]:
     """What is said of a server, at low and above."""
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler}")
     text = PROGRAM.replace("STARTS", starts).replace("OBJECT", program)
     source = folder / "server.cpp"
     source.write_text(text.replace("FIRST", first).replace("SECOND", second))
@@ -73,8 +70,6 @@ def test_members_that_two_threads_of_one_object_change(tmp_path: Path, starts: s
 
 def passes_of(folder: Path, starts: str, compiler: str) -> Passes:
     """What is told of a server whose object is on the heap."""
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler}")
     text = PROGRAM.replace("STARTS", starts).replace("OBJECT", ON_HEAP)
     source = folder / "listed.cpp"
     source.write_text(text.replace("FIRST", "accepted").replace("SECOND", "served"))

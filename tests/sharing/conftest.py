@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +10,6 @@ import pytest
 from tests import cpp
 
 Compile = Callable[..., Path]
-
-
-def compiler(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 
 from linemate import api
 from sharing.model.finding import Report
-from tests.sharing.conftest import compiler
+from tests.cpp import compiler
 
 NO_THREADS = "threads: nothing in this image starts a thread"
 LIBRARY = """

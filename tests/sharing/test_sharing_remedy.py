@@ -18,7 +18,8 @@ from sharing.judge.remedy import Style, language_of, remedy
 from sharing.model import ImageKind, Remedy
 from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Role
-from tests.sharing.conftest import Compile, compiler
+from tests.cpp import compiler
+from tests.sharing.conftest import Compile
 
 BASE = 0x10000
 USER = Style(64, ImageKind.EXECUTABLE)

@@ -15,7 +15,8 @@ from sharing.model.finding import Report
 from sharing.static import callgraph
 from sharing.static.callgraph import CallGraph
 from tests.builders.image import Builder, threads
-from tests.sharing.conftest import Compile, compiler
+from tests.cpp import compiler
+from tests.sharing.conftest import Compile
 
 NO_THREADS = "nothing in this image starts a thread"
 

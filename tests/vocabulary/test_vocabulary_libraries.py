@@ -24,7 +24,7 @@ from sharing.model.image import ArgKind, Image
 from sharing.static import callbacks, flow
 from sharing.static.callees import function_at, function_name, names_of_callees
 from tests.analyzer_functions.facts_in_words import read_unit, rows, tool
-from tests.sharing.conftest import compiler
+from tests.cpp import compiler
 
 STUBS = sorted(p for p in (Path(__file__).parent / "stubs").iterdir() if p.suffix in (".c", ".cpp"))
 LINE = re.compile(r"^void (\w+)\(.*\} +// (.+)$", re.MULTILINE)

@@ -10,7 +10,7 @@ import pytest
 
 from sharing.knowledge.mangled import MAX_NAME_CHARS, Parts, parse
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, scopes
-from tests.sharing.conftest import compiler
+from tests.cpp import compiler
 
 SPACES = Namespaces([{"absl": ("lts_*",), "std": ("__1",)}])
 

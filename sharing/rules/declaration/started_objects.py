@@ -22,6 +22,7 @@ from sharing.model.facts import (
     Base,
     FunctionFacts,
     Passed,
+    StartFact,
     rows_of,
 )
 from sharing.model.profile import Heat
@@ -60,7 +61,6 @@ class _ObjectStart:
 
     key: str
     entry: str
-    loop: int
     order: int
 
 
@@ -74,7 +74,7 @@ def started_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elem
         made = _made(program, ctx, defined, calls) if starts or objects else {}
         for key, first in made.items():
             behind = [one for one in starts if one.order > first.order]
-            if first.loop in {*(one.loop for one in starts), *_loops_of_objects(defined.facts)}:
+            if first.loop in {*(one.loop for one in starts), *(loop for loop, _ in _looped_starts(defined.facts))}:
                 continue
             users = {name for start in behind for name in _users(program, ctx, defined, start, key)}
             entries = {one.entry for one in objects if one.key == key and one.order > first.order}
@@ -101,7 +101,7 @@ def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[El
             continue
         calls = tuple(_calls(program, defined))
         starting = {call.loop for call in calls if ctx.knowledge.thread_start(call.callee) is not None}
-        starting |= _loops_of_objects(defined.facts)
+        starting |= {loop for loop, _ in _looped_starts(defined.facts)}
         for key, first in _made(program, ctx, defined, calls).items():
             if first.loop in starting or len(made_by[key]) != 1 or _is_of_cpp(first.api):
                 continue
@@ -157,18 +157,16 @@ def starts_threads(program: Program, ctx: SourceContext, defined: Defined[Functi
 
 
 def _object_starts(program: Program, defined: Defined[FunctionFacts]) -> Iterator[_ObjectStart]:
-    heads = _loop_heads(defined.facts)
-    for start in defined.facts.starts:
-        record = program.record(defined.unit, start.element) if start.behind and start.loop_depth else None
+    for _, start in _looped_starts(defined.facts):
+        record = program.record(defined.unit, start.element) if start.behind else None
         if record is not None and start.entry >= 0:
-            loop = bisect_right(heads, start.order)
-            yield _ObjectStart(record.facts.key, program.symbol(defined.unit, start.entry), loop, start.order)
+            yield _ObjectStart(record.facts.key, program.symbol(defined.unit, start.entry), start.order)
 
 
-def _loops_of_objects(function: FunctionFacts) -> set[int]:
-    """Its outermost loops that start threads by objects of C++."""
-    heads = _loop_heads(function)
-    return {bisect_right(heads, start.order) for start in function.starts if start.loop_depth}
+def _looped_starts(function: FunctionFacts) -> Iterator[tuple[int, StartFact]]:
+    """(outermost loop, start) of the threads that it starts in loops by objects of C++."""
+    heads = _loop_heads(function) if function.starts else []
+    return ((bisect_right(heads, start.order), start) for start in function.starts if start.loop_depth)
 
 
 def _reached(program: Program, entry: str) -> set[str]:
