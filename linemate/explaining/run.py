@@ -94,6 +94,18 @@ def explain(request: ExplainRequest) -> Comparison:
     return _said(msgspec.structs.replace(found, given=_given(request)))
 
 
+def of_pair_between(request: ExplainRequest, names: tuple[str, str], *, parted: bool) -> str:
+    """Why these two variables came onto one line in NEW, or ``parted``; "" where nothing that is known says so."""
+    from sharing.explain.causes.ofpair import of_pair
+
+    sides = both(
+        BuildRequest.of(request.old, None, request.line_size, request.project),
+        BuildRequest.of(request.new, None, request.line_size, request.project),
+    )
+    size, pair = line_sizes(request.line_size, *(side.image for side in sides))
+    return of_pair(joined(*sides, ExplainOptions(size, pair, demangle)), names, parted=parted)
+
+
 def _given(request: ExplainRequest) -> tuple[str, ...]:
     """What else than files and profiles the comparison was made of, as options that a command to go on repeats."""
     sides = (("--bench-old", request.bench_old), ("--bench-new", request.bench_new))

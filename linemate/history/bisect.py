@@ -86,8 +86,7 @@ def bisected(
     if step is not None:
         step = explained([step], search.made, layouts)[0]
     if len(around) == 2 and found.ends_differ and step is None:
-        words = sentences(layouts.reasons(*around.values()))
-        found = msgspec.structs.replace(found, words=f"{found.words}. {words[0]}" if words else found.words)
+        found = _with_reason(options.pair, found, layouts, *around.values())
     revisions = revisions_of(commits, search.made, builds, unread)
     base = document_of(options, None, None, revisions, f"{top} {options.revisions}")
     return msgspec.structs.replace(
@@ -101,6 +100,15 @@ def bisected(
         notes=(*base.notes, *(bench.notes(list(made.values()), earlier=False) if options.pair is None else ())),
         incomplete=any(r.state is RevisionState.FAILED for r in revisions),
     )
+
+
+def _with_reason(pair: tuple[str, str] | None, found: Bisection, layouts: Layouts, old: Built, new: Built) -> Bisection:
+    """With what moved the pair; else with the first that differs between the builds around the suspect."""
+    moved = ""
+    if pair is not None:
+        moved = layouts.of_pair(old, new, pair, parted=bool(_share_in(pair, layouts, old)))
+    words = (moved,) if moved else sentences(layouts.reasons(old, new))
+    return msgspec.structs.replace(found, words=f"{found.words}. {words[0]}") if words else found
 
 
 def _around(found: Bisection, made: dict[int, Built]) -> dict[int, Built]:
@@ -145,6 +153,10 @@ def _shares(pair: tuple[str, str], search: _Search, layouts: Layouts, at: int) -
     """Whether bytes in use of both are on one line; None where a build has not both."""
     built = search.get(at)
     assert built is not None
+    return _share_in(pair, layouts, built)
+
+
+def _share_in(pair: tuple[str, str], layouts: Layouts, built: Built) -> bool | None:
     layout = layouts.of(built)
     parts = []
     for name in pair:

@@ -15,7 +15,7 @@ from elfscan.debug.demangle import demangle
 from elfscan.fileformat.elf import map_file
 from linemate.auditing.image import line_sizes
 from linemate.explaining.builds import only_image
-from linemate.explaining.run import ExplainRequest, explain
+from linemate.explaining.run import ExplainRequest, explain, of_pair_between
 from linemate.history.builds import Builds, Built
 from linemate.history.store import DamagedStore, Store
 from linemate.pipeline import vocabulary
@@ -85,11 +85,17 @@ class Layouts:
         kept = self.store.comparison(old.row.digest, new.row.digest, self._maker)
         if kept is not None:
             return _decoded(kept, tuple[Reason, ...], self.store.path)
-        before, after = (str(self.builds.ready(built, tree=False).binary) for built in (old, new))
-        found = explain(ExplainRequest(before, after, line_size=self.line_size, project=self.project))
-        made = reasons_of(found)
+        made = reasons_of(explain(self._request(old, new)))
         self.store.put_comparison(old.row.digest, new.row.digest, self._maker, compact(made))
         return made
+
+    def of_pair(self, old: Built, new: Built, pair: tuple[str, str], *, parted: bool) -> str:
+        """Why two variables came onto one line, or ``parted``; "" where nothing that is known says so."""
+        return of_pair_between(self._request(old, new), pair, parted=parted)
+
+    def _request(self, old: Built, new: Built) -> ExplainRequest:
+        before, after = (str(self.builds.ready(built, tree=False).binary) for built in (old, new))
+        return ExplainRequest(before, after, line_size=self.line_size, project=self.project)
 
     def _image(self, built: Built) -> Image:
         return only_image(str(self.builds.ready(built, tree=False).binary), called=built.row.binary)

@@ -1,7 +1,8 @@
 """Where a member is in the other build's variable: another place where its record was laid out anew.
 
 Owns the join of two types by the paths of their members, or by their places where they have another name
-(``renamed``).  Where either build says nothing of types, bytes stay at their offset.
+(``renamed``) or one build wraps them in a record (``wrapped``).  Where either build says nothing of types, bytes stay
+at their offset.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sharing.explain.identity import Ids
 from sharing.explain.mates import MISSING
 from sharing.explain.renamed import Key, Names, renamed_members
 from sharing.explain.users import Users
+from sharing.explain.wrapped import wrapped_members
 from sharing.model.image import Image
 from sharing.model.types import Member
 
@@ -66,7 +68,8 @@ class Members:
             if here.keys() != there.keys():
                 one, two = self.users
                 used = (lambda key: _of(one, kind, here[key])), (lambda key: _of(two, other, there[key]))
-                called = {new: old for old, new in renamed_members(here, there, used).items()}
+                found = renamed_members(here, there, used) or wrapped_members(here, there, used)
+                called = {new: old for old, new in found.items()}
                 there = {called.get(key, key): member for key, member in there.items()}
             places = [{key: (m.offset, m.stride) for key, m in side.items()} for side in (here, there)]
             self._moved[kind, other] = {} if places[0] == places[1] else there

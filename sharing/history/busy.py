@@ -107,10 +107,12 @@ def whole_variable(image: Image, name: str, demangle: Demangle) -> Busy | None:
 
 
 def placed(layout: Layout, name: str) -> tuple[Busy, ...]:
-    """The busy parts of a variable, or the one member of that name."""
+    """The busy parts of a variable, or the one member of that name; of what is no record here, the variable."""
     name = as_written(name)
     exact = tuple(b for b in layout.busy if b.name == name)
-    return exact or tuple(b for b in layout.busy if b.variable == name)
+    outer = name.rpartition(".")[0]
+    plain = tuple(b for b in layout.busy if b.name == b.variable == outer)
+    return exact or tuple(b for b in layout.busy if b.variable == name) or plain
 
 
 def meet(first: tuple[Busy, ...], second: tuple[Busy, ...], line_size: int) -> bool:

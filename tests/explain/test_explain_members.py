@@ -98,20 +98,63 @@ def test_a_record_that_grew_by_a_member_is_named(build: Build, explained: Explai
     assert "cache" in worse.symbols
 
 
-def test_a_variable_that_was_wrapped_has_no_member_without_a_name(tmp_path: Path, explained: Explain) -> None:
-    """As by `fix`: before it was no record, and had no members."""
-    struct = "struct { _Alignas(64) volatile long value; } word"
-    declared = {"plain": ("volatile long word", "word"), "wrapped": (struct, "word.value")}
+STRUCT = "struct { _Alignas(64) volatile long value; PAD } word"
+WRAPPED = {
+    # what is declared of `word`, how it is used, and whether it is the plain one of the other build
+    "aligned": (STRUCT.replace("PAD", ""), "word.value", True),
+    "padded": ("struct { char before[64]; volatile long value; char behind[64]; } word", "word.value", True),
+    "in two records": (STRUCT.replace("volatile long", "struct { volatile long n; }").replace("PAD", ""),
+                       "word.value.n", True),
+    # Near misses: something else of it is used as well, and it is not what the functions used.
+    "with another member": (STRUCT.replace("PAD", "volatile long other;"), "word.other = word.value", False),
+    "of other bytes": (STRUCT.replace("volatile long", "volatile short").replace("PAD", ""), "word.value", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", WRAPPED)
+def test_a_variable_that_was_wrapped_is_the_same_variable(how: str, tmp_path: Path, explained: Explain) -> None:
+    """As by `fix`, and taken back: it lost its alignment, and nothing was added."""
+    text, use, same = WRAPPED[how]
+    declared = {"plain": ("volatile long word; volatile long word2", "word")}
+    declared["wrapped"] = (f"{text}; volatile long word2", use)
     made = {}
-    for name, (text, use) in declared.items():
-        code = CODE.replace("DECLARATION", f"{text}; volatile long word2;")
-        (tmp_path / f"{name}.c").write_text(code.replace("traffic[1].in", use).replace("traffic[1].out", "word2"))
+    for name, (declaration, used) in declared.items():
+        code = CODE.replace("DECLARATION", f"{declaration};")
+        (tmp_path / f"{name}.c").write_text(code.replace("traffic[1].in", used).replace("traffic[1].out", "word2"))
         made[name] = tmp_path / name
         subprocess.run(["gcc", "-O1", "-g", "-pthread", f"{name}.c", "-o", name], cwd=tmp_path, check=True)
-    for old, new, verb in (("plain", "wrapped", "grew from 8 to 64"), ("wrapped", "plain", "shrank from 64 to 8")):
-        found = layout(explained(made[old], made[new]).causes)
-        assert found is not None
-        assert f"`word` {verb} bytes; " in found.summary
+    worse = layout(explained(made["wrapped"], made["plain"]).causes)
+    assert worse is not None
+    assert not worse.improves
+    assert {worse.new_line_mates[0].first, worse.new_line_mates[0].second} == {"word", "word2"}
+    assert (worse.strength, "is added" in worse.summary) == ((0.9, False) if same else (0.45, True))
+    better = layout(explained(made["plain"], made["wrapped"]).causes)
+    assert better is not None
+    assert better.improves
+    assert (better.strength == 0.9) is same
+
+
+@pytest.mark.parametrize("parts", ["volatile long seen, sent;", ""])
+def test_elements_that_were_wrapped_are_the_same_elements(parts: str, tmp_path: Path, explained: Explain) -> None:
+    """Of records and of numbers: what was wrapped into whole lines meets again where that is taken back."""
+    element, member = (f"struct {{ {parts} }}", "seen") if parts else ("volatile long", "")
+    plain = f"_Alignas(64) {element} counts[4];\n#define COUNT(n) counts[n]{member and '.' + member}"
+    wrapper = f"struct {{ _Alignas(64) {element} value; }} counts[4];"
+    wrapped = f"{wrapper}\n#define COUNT(n) counts[n].value{member and '.' + member}"
+    worker = (
+        "static void *count(void *arg) { for (long i = 0; i < 60000000; i++) COUNT((long)arg) += i & 7; return 0; }\n"
+        "int main(void) { pthread_t t[4]; for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, count, (void *)i);"
+        " for (int i = 0; i < 4; i++) pthread_join(t[i], 0); return (int)COUNT(2); }\n"
+    )
+    made = {}
+    for name, text in (("plain", plain), ("wrapped", wrapped)):
+        (tmp_path / f"{name}.c").write_text(f"#include <pthread.h>\n{text}\n{worker}")
+        made[name] = tmp_path / name
+        subprocess.run(["gcc", "-O1", "-g", "-pthread", f"{name}.c", "-o", name], cwd=tmp_path, check=True)
+    worse = layout(explained(made["wrapped"], made["plain"]).causes)
+    assert worse is not None
+    assert (worse.strength, worse.improves) == (0.9, False)
+    assert "shrank" not in worse.summary
 
 
 def test_no_summary_begins_without_a_subject(build: Build, explained: Explain) -> None:

@@ -150,6 +150,51 @@ def test_bisection_needs_few_builds(by: str, run_history: RunHistory, program: R
     assert (again.bisection.builds, again.bisection.suspects) == (0, (CULPRIT,))
 
 
+WRAPPED = """#include <pthread.h>
+static DECLARED;
+static volatile int polled;
+static volatile long beside;
+void *count(void *p) { for (long i = 0; i < 100000000; i++) USED = USED + 1; return p; }
+void *poll(void *p) { long n = 0; while (n < 100000000) { n += 1 + polled; ROUND } return (void *)n; }
+int main(void) {
+  pthread_t a, b;
+  pthread_create(&a, 0, count, 0), pthread_create(&b, 0, poll, 0);
+  pthread_join(a, 0), pthread_join(b, 0);
+  return (int)(polled + beside);
+}
+"""
+
+
+@pytest.mark.parametrize("word", ["counted", "counted.value"])
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_pair_is_told_by_what_became_of_it(
+    word: str, busy: bool, run_history: RunHistory, program: Repository, tmp_path: Path
+) -> None:
+    """Whatever else the commit changed, and under either name of what it wraps; of idle variables as well."""
+    made = Repository(tmp_path / "wrapped")
+    shutil.copytree(program.path, made.path)
+    plain, wrapped = (
+        ("volatile long counted", "counted"),
+        ("struct { _Alignas(64) volatile long value; } counted", "counted.value"),
+    )
+    for declared, used in (wrapped, plain):
+        text = WRAPPED.replace("DECLARED", declared).replace("USED", used)
+        made.commit("Wrap" if declared == wrapped[0] else "Unwrap", **{
+            "one.c": text.replace("ROUND", "n += polled & 1;" if used == "counted" else "")
+        })  # fmt: skip
+    second = "polled" if busy else "beside"
+    found = run_history(
+        made, "HEAD~1..HEAD", build="gcc -O1 -g -pthread one.c -o server", bisect=True, pair=(word, second)
+    )
+    assert found.bisection is not None
+    assert found.bisection.ends_differ
+    assert f"{word} and {second} came onto one line with " in found.bisection.words
+    told = found.bisection.words.partition(". ")[2]
+    assert "`counted`" in told
+    assert "now share line" in told
+    assert "functions changed" not in told
+
+
 @pytest.mark.parametrize("by", ["pair", "speed"])
 def test_ends_that_do_not_differ_are_said_to(by: str, run_history: RunHistory, copies: Repository) -> None:
     asked = {"pair": ("one", "two")} if by == "pair" else {"bench": "echo qps 1000", "metric": "qps"}

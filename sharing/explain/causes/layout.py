@@ -75,6 +75,12 @@ def _excluded(builds: Builds, why: str, causes: tuple[Cause, ...] = ()) -> Verdi
     return Verdicts(causes, not_ruled_out=(RuledOut(CauseKind.LAYOUT, what),))
 
 
+def told_of(builds: Builds, lead: LinePair, *, improves: bool) -> str:
+    """What moved one pair, and what became of its line, in a sentence."""
+    account, pairs = _blame(builds, lead, improves=improves)
+    return _sentence(builds, lead, blame.by_symbols(builds.shifts, account), pairs, improves=improves)
+
+
 def severity_of(strength: float) -> Severity:
     """How bad a layout cause of that strength is: the severity of a pair that would have it."""
     return next((severity for severity, least in strengths().items() if strength >= least), Severity.NOTE)
