@@ -289,14 +289,26 @@ def used_again(a: Actor, b: Actor) -> float:
     return again / total if total else 0.0
 
 
-def written_together(a: Actor, b: Actor) -> float:
-    """Share of the writes to ``b`` beside writes to ``a`` of one run."""
+def written_together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
+    """Share of the writes to ``b`` beside writes to ``a`` of one run.
+
+    ``by_helpers``: or in functions that call one which writes ``a``, where such alone do.
+    """
+    callers = _callers_of_writers(a) if by_helpers else frozenset()
     total = both = 0.0
     for x in b.writers:
         if not x.cold:
             total += x.weight
-            both += x.weight * _beside(x, [y for y in a.by_function.get(x.function, ()) if _is_write(y)])
+            near = [y for y in a.by_function.get(x.function, ()) if _is_write(y)]
+            both += x.weight * (1.0 if x.function in callers else _beside(x, near))
     return both / total if total else 0.0
+
+
+def _callers_of_writers(actor: Actor) -> frozenset[str]:
+    """Functions that call those which write it; none where one of these is no helper."""
+    writing = {x.function for x in actor.writers if not x.cold}
+    helpers = {helper: callers for helper, callers in actor.helpers if helper in writing}
+    return frozenset().union(*helpers.values()) if writing == helpers.keys() else frozenset()
 
 
 def _is_write(access: Access) -> bool:

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sharing.model.finding import Severity, Verdict
+from sharing.model.image import ALLOCATED
 from sharing.model.profile import Access, Actor, Heat, LineProfile, Role
 from sharing.rules import numbers
 from sharing.rules.ends import movers, one_takes
@@ -207,8 +208,12 @@ def _grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
 
 
 def _apart(a: Actor, b: Actor) -> bool:
-    """Is each written mostly where the other is not?"""
-    return all(written_together(*pair) < numbers.WRITERS_TOGETHER for pair in ((a, b), (b, a)))
+    """Is each written mostly where the other is not?
+
+    What one function makes and begins to fill, those that call it go on to fill: the same object, at one time.
+    """
+    helped = a.owner == b.owner and a.section == b.section == ALLOCATED
+    return all(written_together(*pair, by_helpers=helped) < numbers.WRITERS_TOGETHER for pair in ((a, b), (b, a)))
 
 
 def _ends(a: Actor, b: Actor) -> bool:
