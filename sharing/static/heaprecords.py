@@ -224,6 +224,13 @@ def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
     return bool(_seldom(image, calls, stores[among(stores["ip"], new)]).all())
 
 
+def leads_to_one(image: Image, calls: CallGraph, pointer: int) -> bool:
+    """Whether a static pointer, behind which threads use elements of their own, leads to one array while they run."""
+    held = image.behind.held
+    new = bool(among(np.array([pointer], np.uint64), held["variable"][_makes(image, held)])[0])
+    return (new and _is_fixed(image, calls, pointer)) or _is_settled(image, calls, pointer, ())
+
+
 def _to_own_elements(image: Image) -> Table:
     """Places of static pointers behind which threads use elements of their own."""
     sites = image.behind.sites

@@ -20,12 +20,13 @@ from sharing.model.image import (
     HELD,
     Image,
     SiteFlag,
+    Table,
 )
 from sharing.model.threadwords import FIRST_WORD, THREAD_WORDS
 from sharing.static import numbers
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import times
-from sharing.static.heaprecords import holders, offsets
+from sharing.static.heaprecords import holders, leads_to_one, offsets
 
 MOST_STRIDE = 65535  # as of sites
 
@@ -50,14 +51,21 @@ def with_own_elements(image: Image, calls: CallGraph) -> Image:
     found = [known[holder] for holder in holders(sites["target"]).tolist()]
     sites["flags"] |= np.uint8(SiteFlag.INDEXED | SiteFlag.OWN)
     sites["stride"] = [element.stride for element in found]
-    base = np.array([0 if element.base & int(HELD) else element.base for element in found], np.uint64)
-    static = base != 0
-    sites["target"][static] = base[static] + offsets(sites["target"][static])
+    base = np.array([element.base for element in found], np.uint64)
+    static = (base != 0) & (base & HELD == 0)
+    led = among(holders(base), _of_one_array(image, calls, base[base & HELD != 0]))
+    sites["target"][static | led] = base[static | led] + offsets(sites["target"][static | led])
     return dataclasses.replace(
         image,
         sites=joined_by_ip(image.sites, sites[static]),
         behind=msgspec.structs.replace(behind, sites=joined_by_ip(behind.sites, sites[~static])),
     )
+
+
+def _of_one_array(image: Image, calls: CallGraph, bases: Table) -> Table:
+    """Static pointers, as holders, that lead to one array for all threads: behind these the elements are known."""
+    found = [pointer for pointer in set(holders(bases).tolist()) if leads_to_one(image, calls, pointer)]
+    return np.array(sorted(found), np.uint64)
 
 
 def own_names(image: Image, local: Collection[int]) -> dict[int, str]:

@@ -301,6 +301,10 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     for (int8_t Old : {O.Swapped, O.Added})
       if (isFollowed(Old))
         Now.Regs[Old].Origin = Origin;
+  // Of a counter that all threads count on, each takes another number: as good
+  // as one that it was told, where it does so once.
+  if (isFollowed(O.Added) && O.Mem[0].Flags & MemAtomic && !LoopDepth)
+    Now.Regs[O.Added].IsGiven = true;
   if (isFollowed(O.Written))
     Now.Regs[O.Written] =
         O.Step ? add(Now.Regs[O.Written], Value::number(O.Step, 0)) : Value();
