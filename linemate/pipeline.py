@@ -34,7 +34,6 @@ from sharing.judge.static import Judgement, judge
 from sharing.knowledge import Knowledge, default_knowledge
 from sharing.model.finding import SCHEMA, Confidence, Coverage, Finding, Report, Target
 from sharing.model.linkage import as_written
-from sharing.model.plural import count
 from sharing.model.profile import Heat
 from sharing.model.project import ProjectConfig
 from sharing.static.roots import Elsewhere
@@ -174,8 +173,11 @@ def _judge_executables(program: Program, options: CheckOptions, knowledge: Knowl
         name = f"{os.path.basename(image.path)}: " if len(part.members) < len(program.members) else ""
         out.notes.extend(name + note for note in (*image.notes, *result.notes))
     if not out.targets:
-        but = _may_start_threads(program)
-        out.notes.append(f"no executable here starts a thread{but}: only declarations were judged")
+        from linemate.checking.unseenstarts import unseen_starts
+
+        note, unknown = unseen_starts(program, options, knowledge)
+        out.notes.append(note)
+        out.incomplete |= unknown
     out.findings.extend(found.values())
     return executables
 
@@ -186,20 +188,6 @@ def _starts_elsewhere(binary: str, knowledge: Knowledge, image: Image) -> Elsewh
 
     linked = next(read_images(binary, types=False), None)
     return starts_elsewhere(linked, knowledge) if linked is not None else Elsewhere()
-
-
-def _may_start_threads(program: Program) -> str:
-    """In words, which function of another library may start threads, since it is handed one of the program's own."""
-    from linemate.auditing.neededlibraries import c_exports
-    from sharing.source.handedout import handed_out
-
-    known = c_exports()
-    handed = handed_out(program) if known else {}
-    unseen = sorted(name for name in handed if name not in known)
-    if not unseen:
-        return ""
-    more = f" and {count(len(unseen) - 1, 'other')}" if len(unseen) > 1 else ""
-    return f" that is seen ({unseen[0]}, which is not in this source and is handed {handed[unseen[0]]}{more}, may)"
 
 
 def _on_declarations(

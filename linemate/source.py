@@ -84,12 +84,14 @@ def images(program: Program, options: CheckOptions, knowledge: Knowledge) -> Ite
             idle.append(part)
             continue
         judged.update(part.members)
-        yield part, _as_compiled(part, path, built, knowledge)
+        yield part, as_compiled(part, path, built, knowledge)
     if (library := _for_threads_of_others(program, idle, judged)) is not None:
-        yield library, _as_compiled(library, "", built, knowledge)
+        yield library, as_compiled(library, "", built, knowledge)
 
 
-def _as_compiled(part: Program, path: str, built: dict[str, Image], knowledge: Knowledge) -> Image:
+def as_compiled(part: Program, path: str, built: dict[str, Image], knowledge: Knowledge) -> Image:
+    """An executable as object files have it where they were ``built``, else as the compiler is expected to emit it."""
+
     def place(instances: list[str]) -> AddressSpace:
         return predicted(part, lambda unit: _contributions(part, unit, built), instances)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
+from collections.abc import Set
 from dataclasses import dataclass
 
 import msgspec
@@ -125,6 +126,7 @@ def run_passes(
     *,
     assume_threads: bool = False,
     look_elsewhere: LookElsewhere | None = None,
+    presumed: Set[str] = frozenset(),
 ) -> Passes:
     """Threads and frequencies, lock calls, all accesses, recovered objects, attribution.
 
@@ -137,7 +139,9 @@ def run_passes(
     image = with_start_records(image, knowledge)
     image = without_waiting_loops(without_runtime(image, knowledge))
     image = with_rare_starts(with_rare_preparations(with_rarity(image, knowledge), knowledge), knowledge)
-    calls = callgraph.build(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
+    calls = callgraph.build(
+        image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere, presumed=presumed
+    )
     image = with_given_rows(with_own_elements(image, calls), calls)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))

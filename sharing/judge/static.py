@@ -60,7 +60,8 @@ MAX_THREAD_NAMES = 6
 class JudgeOptions:
     """``line_size`` in bytes; ``rules`` are ids, empty for all; ``macro`` is the project's alignment macro.
 
-    ``assume_threads``: functions that may be entered run on several threads where no start of one is seen.
+    ``assume_threads``: functions that may be entered run on several threads where no start of one is seen;
+    ``presumed``: functions with these names do.
     ``edits``: look for edits, which takes longer than everything else where types are known.
     ``read_records``: debug information of records by name, for objects on the heap; ``read_places``: which records
     instructions reach; ``read_moves``: what functions do with pointers, where that is not known.
@@ -77,6 +78,7 @@ class JudgeOptions:
     min_severity: Severity = Severity.NOTE  # findings below are counted, not made
     demangle: Demangle = lambda names: names
     assume_threads: bool = False
+    presumed: frozenset[str] = frozenset()
     edits: bool = True
     read_records: ReadRecords | None = None  # None: objects on the heap are not judged
     read_places: ReadPlaces | None = None  # None: nor are they by the types of pointers
@@ -158,7 +160,14 @@ def judge(
 ) -> Judgement:
     """Who touches what (``run_passes``), then what is wrong."""
     assume = options.assume_threads
-    passes = run_passes(image, knowledge, options.demangle, assume_threads=assume, look_elsewhere=look_elsewhere)
+    passes = run_passes(
+        image,
+        knowledge,
+        options.demangle,
+        assume_threads=assume,
+        look_elsewhere=look_elsewhere,
+        presumed=options.presumed,
+    )
     return judge_passes(passes, options)
 
 

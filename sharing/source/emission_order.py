@@ -189,7 +189,7 @@ def _reachable(walk: Walk, optimized: bool = True) -> list[str]:
     needed: list[str] = []
     for item in walk.top_level():
         if isinstance(item, FunctionReferences):
-            if not item.deferred or not (optimized or item.merged):
+            if not item.deferred or item.virtual or not (optimized or item.merged):
                 needed.append(item.identity)
         elif not droppable(item) or item.bits & _KEPT or item.init == Init.DYNAMIC:
             needed.append(item.identity)
@@ -230,6 +230,7 @@ def _clang_order(walk: Walk, language: str) -> list[VariableFacts]:
         if not droppable(item) or item.identity in clang.created:
             clang.define(item)
     clang.emit_deferred()
+    clang.emit_tables()
     return [walk.variable[identity] for identity in clang.created]
 
 
@@ -274,6 +275,13 @@ class _ClangList:
             self._named.add(identity)
             if identity in self._parsed:
                 self._to_emit.append(identity)
+
+    def emit_tables(self) -> None:
+        """What tables of virtual functions refer to, of which facts do not say where code asks for them."""
+        for function in self._walk.functions:
+            if function.virtual:
+                self._name(function.identity)
+        self.emit_deferred()
 
     def emit_deferred(self) -> None:
         """What was asked for, each followed at once by what it asks for itself."""

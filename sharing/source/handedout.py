@@ -1,18 +1,26 @@
-"""Functions of a program that it hands to others whose code is not among its units.
+"""Functions of a program that code which is not among its units may call.
 
-Owns which calls of a program hand one over: itself, or in a variable or a record that holds some.  What others do with
-it nothing here tells.  Records in the frame of who calls are not followed.
+Owns which calls of a program hand one over: itself, or in a variable or a record that holds some; and which virtual
+functions override those of a class that others have written, where nobody here calls these.  What others do with them
+nothing here tells.  Records in the frame of who calls are not followed.
 """
 
 from __future__ import annotations
 
-from sharing.model.facts import ARG_COLUMNS, CALL_COLUMNS, KEPT_COLUMNS, Passed, UnitFacts, rows_of
+import functools
+from collections import defaultdict
+
+from sharing.knowledge.mangled import Parts, parse
+from sharing.model.facts import ARG_COLUMNS, CALL_COLUMNS, KEPT_COLUMNS, THROUGH_SLOT, Passed, UnitFacts, rows_of
 from sharing.source.program import Program
 
+_VIRTUAL = "virtual "
+_STANDARD = ("std", "__gnu_cxx", "__cxxabiv1")
 
-def handed_out(program: Program) -> dict[str, str]:
-    """By name of a function that no unit defines, one of the program's own that it is handed."""
-    found: dict[str, str] = {}
+
+def handed_out(program: Program) -> dict[str, list[str]]:
+    """By name of a function that no unit defines, identities of the program's own that it is handed."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
     held = _held(program)
     in_records = [_in_records(unit, program) for unit in program.units]
     for defined in program.functions.values():
@@ -30,8 +38,41 @@ def handed_out(program: Program) -> dict[str, str]:
             elif kind == Passed.RECORD:
                 function = in_records[defined.unit].get(value, "")
             if function:
-                found.setdefault(name, program.functions[function].facts.name)
-    return found
+                found[name][function] = None
+    return {name: list(functions) for name, functions in found.items()}
+
+
+def overriding(program: Program) -> dict[str, list[str]]:
+    """By name of a class of others, identities of the program's functions that these call: what overrides a virtual
+    function of the class that nobody here calls.  The standard library's classes start no threads."""
+    scope = functools.cache(_scope)
+    named = {symbol for unit in program.members for symbol in program.units[unit].symbols}
+    elsewhere = {scope(symbol) for symbol in named if symbol not in program.functions}
+    called = {
+        program.units[defined.unit].slots[THROUGH_SLOT - callee].split(" ")[1]
+        for defined in program.functions.values()
+        for callee, *_ in rows_of(defined.facts.calls, len(CALL_COLUMNS))
+        if callee <= THROUGH_SLOT
+    }
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for number in program.members:
+        unit = program.units[number]
+        for slot, function, _ in rows_of(unit.kept, len(KEPT_COLUMNS)):
+            name = unit.slots[slot]
+            first = name.removeprefix(_VIRTUAL)
+            symbol = unit.symbols[function] if function >= 0 else ""
+            if first in (name, symbol) or " " in first or first in called or symbol not in program.functions:
+                continue
+            of = scope(first)
+            if of and of in elsewhere and of[0] not in _STANDARD:
+                found["::".join(of)][symbol] = None
+    return {name: list(functions) for name, functions in found.items()}
+
+
+def _scope(symbol: str) -> Parts:
+    """The class or namespace of a function."""
+    name = parse(symbol)
+    return name.parts[:-1] if name is not None else ()
 
 
 def _held(program: Program) -> dict[str, str]:

@@ -42,8 +42,9 @@ class FunctionReferences:
     """One function that the unit defines.
 
     ``deferred``: an optimizing compiler drops it where nothing refers to it.  ``merged``: so does one that does not
-    optimize, because other units have it, too.  ``references`` are those that are known to be reached, with what is
-    done; ``names`` all, in the order of evaluation, with statics of its own once more where they are declared.
+    optimize, because other units have it, too.  ``virtual``: the table of its class refers to it, which facts do not
+    show.  ``references`` are those that are known to be reached, with what is done; ``names`` all, in the order of
+    evaluation, with statics of its own once more where they are declared.
     """
 
     identity: str
@@ -54,6 +55,7 @@ class FunctionReferences:
     deferred: bool
     references: tuple[Reference, ...]
     merged: bool = False
+    virtual: bool = False
     names: tuple[str, ...] = ()
 
 
@@ -82,6 +84,7 @@ def function_references(unit: UnitFacts, function: FunctionFacts) -> FunctionRef
         # What a header has as "static inline" in C does not say so in its facts.
         merged=bool(function.bits & FunctionBits.INLINE)
         or (function.file > 0 and bool(function.bits & FunctionBits.INTERNAL)),
+        virtual=bool(function.bits & FunctionBits.VIRTUAL),
     )
 
 

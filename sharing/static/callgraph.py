@@ -6,7 +6,7 @@ and are never presented as measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -103,23 +103,28 @@ def kinds_apart(calls: CallGraph) -> Callable[[int, int], bool]:
 
 
 def build(
-    image: Image, knowledge: Knowledge, *, assume_threads: bool = False, look_elsewhere: LookElsewhere | None = None
+    image: Image,
+    knowledge: Knowledge,
+    *,
+    assume_threads: bool = False,
+    look_elsewhere: LookElsewhere | None = None,
+    presumed: Set[str] = frozenset(),
 ) -> CallGraph:
-    """Frequencies and thread reach of every function; ``assume_threads`` as of ``thread_structure``.
+    """Frequencies and thread reach of every function; what is assumed and presumed as of ``thread_structure``.
 
     1. edges from calls, callbacks and pointers; 2. roots from thread creation, main, exports; 3. reach of the roots;
     4. phases, by what main runs once; 5. reach again, without what no second thread can overlap; 6. frequencies.
     """
     kept = KeptFunctions(image, library_code(image, knowledge))
-    calls = callback_calls(image, knowledge), kept.resolved
-    edges = edges_of(image, stacked([image.calls, *calls]))
-    threads = thread_structure(image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere)
+    edges = edges_of(image, stacked([image.calls, callback_calls(image, knowledge), kept.resolved]))
+    threads = thread_structure(
+        image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere, presumed=presumed
+    )
     own = whole_work(image, edges, threads.roots)
     factor = without_names(coldness(image, knowledge), image, own)
     ways = _ways_in(image, threads)
     met = pointed(image, kept, ways.pointed) if threads.threaded else None
-    entries = _with_bits(threads.roots)
-    once = run_once(edges, threads.roots, ways.entered)
+    entries, once = _with_bits(threads.roots), run_once(edges, threads.roots, ways.entered)
     mask = reach(image, edges, threads, met)
     main_bit = np.uint64(sum(1 << i for i, root in enumerate(entries) if root.name == "main"))
     ordered = OrderedCalls(edges.caller, edges.callee, edges.where)

@@ -7,7 +7,7 @@ start threads are ``starts``'s, what the threads reach ``callgraph``'s.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 import msgspec
 import numpy as np
@@ -59,13 +59,21 @@ def flagged(image: Image, flags: int) -> Bools:
 
 
 def thread_structure(
-    image: Image, knowledge: Knowledge, *, assume_threads: bool, look_elsewhere: LookElsewhere | None = None
+    image: Image,
+    knowledge: Knowledge,
+    *,
+    assume_threads: bool,
+    look_elsewhere: LookElsewhere | None = None,
+    presumed: Set[str] = frozenset(),
 ) -> ThreadStructure:
-    """``assume_threads``: where no start of a thread is seen, functions that may be entered run on several."""
+    """``assume_threads``: where no start of a thread is seen, functions that may be entered run on several.
+    ``presumed``: names of functions that are taken for entries of several threads."""
     if image.kind in LIBRARIES:
         return _of_library(image, knowledge)
     mains = main_roots(image)
     made, creators = created(image, knowledge, {root.function for root in mains})
+    named = enumerate(image.functions["name"].tolist()) if presumed else ()
+    made += [Root(image.names[name], row, True) for row, name in named if name >= 0 and image.names[name] in presumed]
     roots = _one_main(_each_once(mains + made))
     nowhere = np.zeros(len(image.functions), bool)
     entries = [root for root in roots if root.name != "main"]
