@@ -43,6 +43,16 @@ int toldAlignment(StringRef Name) {
       .Default(-1);
 }
 
+/// A word that outlives the call: a variable in static storage, or a member.
+const ValueDecl *wordOf(const Expr *E) {
+  E = E->IgnoreParenCasts();
+  if (const auto *M = dyn_cast<MemberExpr>(E))
+    return M->getMemberDecl();
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->hasGlobalStorage() ? V : nullptr;
+}
+
 class Returns {
 public:
   Returns(ASTContext &Context, Accessors &Known, unsigned Depth)
@@ -60,6 +70,8 @@ private:
   llvm::DenseMap<const VarDecl *, int64_t> Put;
   llvm::SmallVector<const VarDecl *, 4> Following;
   llvm::SmallVector<const BinaryOperator *, 2> Added;
+  /// What words that outlive the call are set to, or are themselves added to.
+  llvm::SmallVector<std::pair<const ValueDecl *, const Expr *>, 4> Set;
 
   bool look(const Stmt &Body);
   void putBy(const CallExpr &C);
@@ -68,6 +80,8 @@ private:
   std::optional<int64_t> called(const CallExpr &C);
   std::optional<int64_t> computed(const BinaryOperator &B);
   bool isFresh(const Expr *E, unsigned Steps = 0);
+  bool isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps = 0);
+  bool anyValue(const VarDecl &V, llvm::function_ref<bool(const Expr *)> Is);
   std::optional<int64_t> local(const VarDecl &V);
   std::optional<int64_t> number(const VarDecl &V, const LocalNumber &N);
   std::optional<int64_t> filledUp(const VarDecl &V, const BinaryOperator &B);
@@ -110,6 +124,10 @@ bool Returns::look(const Stmt &Body) {
       putBy(*C);
     if (const auto *B = dyn_cast<CompoundAssignOperator>(S))
       Added.push_back(B);
+    if (const auto *B = dyn_cast<BinaryOperator>(S); B && B->isAssignmentOp())
+      if (const ValueDecl *Word = wordOf(B->getLHS()))
+        Set.emplace_back(Word, B->isCompoundAssignmentOp() ? B->getLHS()
+                                                           : B->getRHS());
     for (const Stmt *Child : S->children())
       if (Child)
         Work.push_back(Child);
@@ -147,7 +165,34 @@ std::optional<int64_t> Returns::called(const CallExpr &C) {
   return promisedBy(*F, Context, Known, Depth + 1);
 }
 
-/// Does it lead to memory that nobody else has yet?
+/// Is one of the values that a local is given such a one?
+bool Returns::anyValue(const VarDecl &V,
+                       llvm::function_ref<bool(const Expr *)> Is) {
+  if (auto Found = Seen.Locals.find(&V); Found != Seen.Locals.end())
+    return llvm::any_of(Found->second.Values, Is);
+  auto Found = Seen.Numbers.find(&V);
+  return Found != Seen.Numbers.end() && llvm::any_of(Found->second.Values, Is);
+}
+
+/// Is a value computed from what a word has?
+bool Returns::isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps) {
+  E = E->IgnoreParenCasts();
+  if (Steps > MaxSteps)
+    return false;
+  if (const auto *B = dyn_cast<BinaryOperator>(E))
+    return isMadeOf(B->getLHS(), Word, Steps + 1) ||
+           isMadeOf(B->getRHS(), Word, Steps + 1);
+  if (const ValueDecl *One = wordOf(E))
+    return One == &Word;
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && anyValue(*V, [&](const Expr *Value) {
+           return isMadeOf(Value, Word, Steps + 1);
+         });
+}
+
+/// Does it lead to memory that nobody else has yet?  Of a cursor that the
+/// function itself moves on each call gets another part.
 bool Returns::isFresh(const Expr *E, unsigned Steps) {
   E = E->IgnoreParenCasts();
   if (Steps > MaxSteps)
@@ -156,16 +201,16 @@ bool Returns::isFresh(const Expr *E, unsigned Steps) {
     return isFresh(B->getLHS(), Steps + 1) || isFresh(B->getRHS(), Steps + 1);
   if (const auto *C = dyn_cast<CallExpr>(E))
     return isAllocation(*C, Context) || called(*C).value_or(0) > 0;
+  if (const ValueDecl *Word = wordOf(E))
+    return llvm::any_of(Set, [&](const auto &One) {
+      return One.first == Word && isMadeOf(One.second, *Word);
+    });
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   if (!V || !V->hasLocalStorage() || isa<ParmVarDecl>(V))
     return false;
-  auto Fresh = [&](const Expr *Value) { return isFresh(Value, Steps + 1); };
-  if (auto Found = Seen.Locals.find(V); Found != Seen.Locals.end())
-    return llvm::any_of(Found->second.Values, Fresh);
-  auto Found = Seen.Numbers.find(V);
-  return Found != Seen.Numbers.end() &&
-         llvm::any_of(Found->second.Values, Fresh);
+  return anyValue(*V,
+                  [&](const Expr *Value) { return isFresh(Value, Steps + 1); });
 }
 
 /// The start of new memory that is rounded to a multiple: by a mask of its last
