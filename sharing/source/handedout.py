@@ -16,19 +16,30 @@ from sharing.source.program import Program
 
 _VIRTUAL = "virtual "
 _STANDARD = ("std", "__gnu_cxx", "__cxxabiv1")
+_FUNCTION_OBJECTS = ("St8function", "18move_only_function")  # parameters, as linkage names have them
 
 
 def handed_out(program: Program) -> dict[str, list[str]]:
-    """By name of a function that no unit defines, identities of the program's own that it is handed."""
+    """By name of a function that no unit defines, identities of the program's own that it is handed.
+
+    What is handed a ``std::function`` may have any of those whose address the caller takes, lambdas as well.  The
+    standard library's templates, which are defined nowhere, call back.
+    """
     found: dict[str, dict[str, None]] = defaultdict(dict)
     held = _held(program)
     in_records = [_in_records(unit, program) for unit in program.units]
+    standard = functools.cache(_is_standard)
     for defined in program.functions.values():
         unit = program.units[defined.unit]
         calls = list(rows_of(defined.facts.calls, len(CALL_COLUMNS)))
+        taken = [unit.symbols[one] for one in defined.facts.taken if unit.symbols[one] in program.functions]
+        for callee, *_ in calls if taken else ():
+            name = unit.symbols[callee] if callee >= 0 else ""
+            if any(one in name for one in _FUNCTION_OBJECTS) and name not in program.functions and not standard(name):
+                found[name].update(dict.fromkeys(taken))
         for call, _, kind, value, *_ in rows_of(defined.facts.args, len(ARG_COLUMNS)):
             callee = calls[call][0]
-            if callee < 0 or (name := unit.symbols[callee]) in program.functions:
+            if callee < 0 or (name := unit.symbols[callee]) in program.functions or standard(name):
                 continue
             function = ""
             if kind == Passed.FUNCTION and unit.symbols[value] in program.functions:
@@ -67,6 +78,11 @@ def overriding(program: Program) -> dict[str, list[str]]:
             if of and of in elsewhere and of[0] not in _STANDARD:
                 found["::".join(of)][symbol] = None
     return {name: list(functions) for name, functions in found.items()}
+
+
+def _is_standard(symbol: str) -> bool:
+    scope = _scope(symbol)
+    return bool(scope) and scope[0] in _STANDARD
 
 
 def _scope(symbol: str) -> Parts:

@@ -39,6 +39,31 @@ SEEN = """struct Task { virtual ~Task() {} void start(); virtual void work() = 0
   inline void Task::start() { work(); }"""
 
 
+HANDING = """
+#include <algorithm>
+#include <functional>
+#include <vector>
+namespace zenith {
+struct Pool {
+  void post(std::function<void()> task);
+  template <class F> void run(F task) { post(task); }
+};
+bool loop();
+}
+static long served, posted;
+static bool less(int a, int b) { while (a--) served++; while (b--) posted++; return a < b; }
+int main(int n, char **) {
+  zenith::Pool pool;
+  std::vector<int> numbers(n);
+  std::vector<std::function<void()>> own;
+  auto serve = [] { while (zenith::loop()) served++; };
+  auto post = [] { while (zenith::loop()) posted++; };
+  HAND
+  return zenith::loop();
+}
+"""
+
+
 def check(folder: Path, text: str, words: dict[str, str], suffix: str = "c", *, assume: bool = False) -> Report:
     for word, value in words.items():
         text = text.replace(word, value)
@@ -98,3 +123,20 @@ def test_who_calls_them_here_starts_none(tmp_path: Path, base: str, serve: str) 
     report = check(tmp_path, DERIVED, {"BASE": base, "SERVE": serve, "POST": "posted++;"}, "cc")
     assert not report.incomplete
     assert not unknown(report)
+
+
+@pytest.mark.parametrize(
+    ("hand", "seen"),
+    [
+        ("pool.post(serve); pool.post(post);", False),
+        ("pool.run(serve); pool.run(post);", False),
+        ("own.push_back(serve); own.emplace_back(post); for (auto &one : own) one();", True),
+        (
+            "std::sort(numbers.begin(), numbers.end(), less); std::for_each(own.begin(), own.end(), [](auto &) {});",
+            True,
+        ),
+    ],
+)
+def test_so_are_lambdas_that_others_are_handed_but_the_standard_library(tmp_path: Path, hand: str, seen: bool) -> None:
+    report = check(tmp_path, HANDING, {"HAND": hand}, "cc")
+    assert [bool(unknown(report)), report.incomplete] == [not seen] * 2
