@@ -48,6 +48,7 @@ _FOR_ALL = 4096  # the same
 _FAILURE_SHIFT = 13  # the same, for bits of ``sharing.model.failures.Failure``
 _SLEEPS_FOR = 1 << 18  # the same
 _OF_WORD_SHIFT = 19  # the same, for bits of ``sharing.model.wordfunctions.OfWord``
+_CLOCK_SHIFT = 22  # the same, for a ``sharing.model.clocktimes.ClockTime``
 _DESCRIPTOR = 2**64 - 1  # in the place of a slot's content
 _BYTES_DTYPE = np.dtype([("address", "<u8"), ("file_offset", "<u8"), ("size", "<u8")])
 _RANGE_DTYPE = np.dtype([("address", "<u8"), ("size", "<u8")])
@@ -76,7 +77,8 @@ class AccessPlan:
     from, ``for_all``: of those at which all threads of a group wait for each other,
     ``sleepers``: of those that sleep for the time that an argument leads to, ``failures``: of those whose result
     says that they failed, with how, ``of_words``: of those that load or store the word they are handed, with what they
-    do.  ``absolute``: immediates and 32-bit displacements of the code can be addresses;
+    do, ``clocks``: of those that tell the time, with how.  ``absolute``: immediates and 32-bit displacements of the
+    code can be addresses;
     None: unless the file is position-independent (ET_DYN).
     ``labels``: LABEL_DTYPE, branches of a kernel that static keys switch.
     ``elsewhere``: all accesses behind pointers are wanted too, wherever these come from.  ``traps_return``: code goes
@@ -100,6 +102,7 @@ class AccessPlan:
     sleepers: frozenset[int] = frozenset()
     failures: dict[int, int] = field(default_factory=dict)
     of_words: dict[int, int] = field(default_factory=dict)
+    clocks: dict[int, int] = field(default_factory=dict)
     labels: Table = field(default_factory=lambda: np.zeros(0, LABEL_DTYPE))
     elsewhere: bool = False
     traps_return: bool = False
@@ -164,7 +167,7 @@ def encode_plan(plan: AccessPlan) -> bytes:
     if machine is None or not machine.decoder:
         raise LinemateError(f"{plan.path}: access sites of {plan.arch} code cannot be read")
     known = plan.own_results | plan.new_results | plan.handle_writers | plan.endings | plan.for_all
-    known = known | plan.sleepers | {*plan.failures, *plan.of_words}
+    known = known | plan.sleepers | {*plan.failures, *plan.of_words, *plan.clocks}
     extents = np.zeros(len(plan.functions) + len(known), dtype=_EXTENT_DTYPE)
     functions, own = extents[: len(plan.functions)], extents[len(plan.functions) :]
     for name in ("address", "size", "flags"):
@@ -181,7 +184,8 @@ def encode_plan(plan: AccessPlan) -> bytes:
     )
     for addresses, mark in marks:
         own["flags"][among(own["address"], list(addresses))] |= mark
-    for how, shift in ((plan.failures, _FAILURE_SHIFT), (plan.of_words, _OF_WORD_SHIFT)):
+    told = ((plan.failures, _FAILURE_SHIFT), (plan.of_words, _OF_WORD_SHIFT), (plan.clocks, _CLOCK_SHIFT))
+    for how, shift in told:
         own["flags"] |= np.array([how.get(at, 0) << shift for at in own["address"].tolist()], np.uint32)
     slots = np.empty(len(plan.slots), dtype=SLOT_DTYPE)
     for source, target in zip(plan.slots.dtype.names or (), ("slot", "value"), strict=True):

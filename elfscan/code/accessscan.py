@@ -34,6 +34,7 @@ from sharing.model import (
 )
 from sharing.model.allocators import makes_objects
 from sharing.model.arrays import among, picked, stacked
+from sharing.model.clocktimes import clock_time_of
 from sharing.model.failures import failure_of
 from sharing.model.meetings import waits_for_all
 from sharing.model.wordfunctions import of_word
@@ -208,7 +209,8 @@ class KnownCallees(msgspec.Struct, frozen=True):
     """Addresses of functions that are known by name: of OWN_RESULTS, those that make objects (``makes_objects``), of
     HANDLE_WRITERS, those that nothing comes back from (``never_returns``), those at which all threads of a group wait
     for each other (``waits_for_all``), SLEEPERS, and how those of which that is known say that they failed
-    (``failure_of``); of the file's own those that load or store a word (``of_word``)."""
+    (``failure_of``); how those that do tell the time (``clock_time_of``); of the file's own those that load or store a
+    word (``of_word``)."""
 
     own_results: frozenset[int] = frozenset()
     new_results: frozenset[int] = frozenset()
@@ -218,6 +220,7 @@ class KnownCallees(msgspec.Struct, frozen=True):
     sleepers: frozenset[int] = frozenset()
     failures: dict[int, int] = {}
     of_words: dict[int, int] = {}
+    clocks: dict[int, int] = {}
 
 
 def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCallees:
@@ -233,6 +236,7 @@ def known_callees(names: Mapping[int, str], own: Mapping[int, str]) -> KnownCall
         frozenset(address for address, name in names.items() if name in SLEEPERS),
         {address: int(how) for address, name in names.items() if (how := failure_of(name))},
         {address: int(does) for address, name in own.items() if (does := of_word(name))},
+        {address: int(told) for address, name in names.items() if (told := clock_time_of(name))},
     )
 
 
@@ -287,6 +291,7 @@ def start_access(
         sleepers=known.sleepers,
         failures=known.failures,
         of_words=known.of_words,
+        clocks=known.clocks,
         labels=np.zeros(0, LABEL_DTYPE) if labels is None else labels,
         elsewhere=elsewhere,
         traps_return=_BUGS in program.elf.section_names,

@@ -1,4 +1,7 @@
-"""A thread that sleeps in every round of its loop, by whatever call, does nothing often; who waits for work may."""
+"""A thread that sleeps in every round of its loop, by whatever call, does nothing often; who waits for work may.
+
+Nor does one do often what a clock allows once a second.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +54,22 @@ SLEEPS = {
           ticks++;
         }
         pthread_mutex_unlock(&m);""",
+    "a clock's second": """
+        for (time_t last = 0, now; read(pipes[1], &event, 8) > 0;) {
+          todo[0]++;
+          if ((now = time(0)) != last) { last = now; ticks++; }
+        }""",
 }
 WAITS = {
     "poll of a descriptor": "for (;;) { struct pollfd f = {pipes[1], POLLIN, 0}; poll(&f, 1, 100); ticks++; }",
     "select of descriptors": "for (;;) { fd_set s; FD_ZERO(&s); FD_SET(0, &s); select(1, &s, 0, 0, 0); ticks++; }",
     "epoll_wait for a time at most": "for (;;) { epoll_wait(pipes[1], &event, 1, 100); ticks++; }",
     "a timer's descriptor": "for (long n; read(pipes[1], &n, sizeof n) > 0;) ticks++;",
+    "a clock's nanosecond": """
+        for (long last = 0; read(pipes[1], &event, 8) > 0;) {
+          clock_gettime(CLOCK_REALTIME, &until);
+          if (until.tv_nsec != last) { last = until.tv_nsec; ticks++; }
+        }""",
     "epoll_wait": "for (;;) { epoll_wait(pipes[1], &event, 1, 1000); ticks++; }",
     "a wait for a time at most, and then all work": """
         pthread_mutex_lock(&m);

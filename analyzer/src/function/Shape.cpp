@@ -102,7 +102,8 @@ void walk(const CFGBlock &Root, std::vector<uint8_t> &Colour,
 Shape::Shape(const CFG &Graph, const ASTContext &Context,
              const FixedValues &Fixed)
     : Graph(Graph), Context(Context), Said(Graph, Context), Fixed(Fixed),
-      InRounds(Graph, Context), OfArrays(Graph, Context) {
+      InRounds(Graph, Context), ByClock(Graph, Context),
+      OfArrays(Graph, Context) {
   Blocks.resize(Graph.getNumBlockIDs());
   reach();
   if (!BackEdges.empty())
@@ -262,6 +263,8 @@ float Shape::chanceOfFirst(const CFGBlock &B) const {
     return FirstDies ? DoomedChance : 1 - DoomedChance;
   if (std::optional<bool> Failed = Said.Failed.ifTrue(B))
     return *Failed ? FailedChance : 1 - FailedChance;
+  if (std::optional<bool> Seldom = ByClock.firstIsSeldom(B))
+    return *Seldom ? FailedChance : 1 - FailedChance;
   unsigned Depth = Blocks[B.getBlockID()].LoopDepth;
   bool Enters = entersLoop(First, Depth);
   if (Enters != entersLoop(Second, Depth))

@@ -12,6 +12,7 @@
 #include "Bounds.h"
 #include "Chance.h"
 #include "Fixed.h"
+#include "Periods.h"
 #include "Rounds.h"
 
 #include "clang/AST/ASTContext.h"
@@ -60,6 +61,7 @@ private:
   SaidElsewhere Said;
   const FixedValues &Fixed;
   Rounds InRounds;
+  Periods ByClock;
   Bounds OfArrays;
   std::vector<BlockShape> Blocks;
   std::vector<const clang::CFGBlock *> Sorted;

@@ -7,6 +7,7 @@
 
 #include "ZeroTests.h"
 
+#include "Body.h"
 #include "WordTests.h"
 
 #include <algorithm>

@@ -10,6 +10,7 @@
 #include "Decoder.h"
 #include "Failures.h"
 #include "JumpTable.h"
+#include "Periods.h"
 #include "Rounds.h"
 #include "Signs.h"
 
@@ -407,6 +408,7 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
   findOutOfBounds(*this, Ops, OutOfBounds);
   FirstUses = 0;
   Rounds InRounds(*this, Ops, Result);
+  Periods ByClock(*this, P, Ops, C);
   Counted.clear();
   for (auto It = PostOrder.rbegin(); It != PostOrder.rend(); ++It) {
     Block &Current = Blocks[*It];
@@ -441,6 +443,10 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
     bool MayFail = Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1);
     if (MayFail && FailsTo(failedWay(*this, P, Ops, *It, C), HasFailed))
       continue;
+    if (auto InPeriod = Forks ? ByClock.seldomWay(*It) : std::nullopt) {
+      OneIs([&](auto To) { return To == *InPeriod; }, TimeHasPassed);
+      continue;
+    }
     if (Forks && (OneIs([&](auto To) { return isFirstUse(Ops, Current, To); },
                         FirstUse) ||
                   OneIs(

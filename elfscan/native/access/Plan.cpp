@@ -179,6 +179,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
       Sleepers.push_back(R.Address);
     if (R.Flags & TellsFailure)
       TellFailures.emplace_back(R.Address, R.Flags & TellsFailure);
+    if (uint32_t Clock = R.Flags >> ClockShift & ClockMask)
+      Clocks.emplace_back(R.Address, Clock);
     if (R.Flags & OfWord)
       OfWords.emplace_back(R.Address, R.Flags & OfWord);
     if (R.Flags & StubFunction || R.Size == 0)
@@ -197,6 +199,7 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(WaitsForAll.begin(), WaitsForAll.end());
   std::sort(Sleepers.begin(), Sleepers.end());
   std::sort(TellFailures.begin(), TellFailures.end());
+  std::sort(Clocks.begin(), Clocks.end());
   std::sort(OfWords.begin(), OfWords.end());
   sortFunctions(std::move(All));
   return std::nullopt;
@@ -245,16 +248,28 @@ std::span<const JumpLabel> Plan::labelsFrom(uint64_t Address) const {
   return {It, Labels.end()};
 }
 
-uint32_t Plan::failuresOf(uint64_t Address) const {
-  auto It = std::ranges::lower_bound(TellFailures, Address, {},
+namespace {
+
+/// What is told of an address, or 0.
+uint32_t toldOf(const std::vector<std::pair<uint64_t, uint32_t>> &Sorted,
+                uint64_t Address) {
+  auto It = std::ranges::lower_bound(Sorted, Address, {},
                                      &std::pair<uint64_t, uint32_t>::first);
-  return It != TellFailures.end() && It->first == Address ? It->second : 0;
+  return It != Sorted.end() && It->first == Address ? It->second : 0;
+}
+
+} // namespace
+
+uint32_t Plan::failuresOf(uint64_t Address) const {
+  return toldOf(TellFailures, Address);
+}
+
+uint32_t Plan::clockAt(uint64_t Address) const {
+  return toldOf(Clocks, Address);
 }
 
 uint32_t Plan::toWord(uint64_t Address) const {
-  auto It = std::ranges::lower_bound(OfWords, Address, {},
-                                     &std::pair<uint64_t, uint32_t>::first);
-  return It != OfWords.end() && It->first == Address ? It->second : 0;
+  return toldOf(OfWords, Address);
 }
 
 bool Plan::startsFunction(uint64_t Address) const {

@@ -88,6 +88,16 @@ inline constexpr uint32_t LoadsByte = 1U << 19;
 inline constexpr uint32_t LoadsWord = 1U << 20;
 inline constexpr uint32_t StoresWord = 1U << 21;
 inline constexpr uint32_t OfWord = LoadsByte | LoadsWord | StoresWord;
+/// Of the plan alone: returns what a clock says, in these units, or fills what
+/// an argument leads to with seconds and microseconds, or nanoseconds.
+inline constexpr unsigned ClockShift = 22;
+inline constexpr uint32_t ClockMask = 7;
+inline constexpr uint32_t TellsSeconds = 1; ///< fills a word with them as well
+inline constexpr uint32_t TellsMilliseconds = 2;
+inline constexpr uint32_t TellsMicroseconds = 3;
+inline constexpr uint32_t TellsNanoseconds = 4;
+inline constexpr uint32_t FillsFirst = 5;
+inline constexpr uint32_t FillsSecond = 6;
 /// Content of a slot that is no address: there the descriptor of a thread-local
 /// variable begins.
 inline constexpr uint64_t Descriptor = ~0ull;
@@ -134,6 +144,9 @@ public:
   /// Functions whose result tells of a failure, with these flags; sorted.
   std::vector<std::pair<uint64_t, uint32_t>> TellFailures;
 
+  /// Functions that tell the time, with how; sorted.
+  std::vector<std::pair<uint64_t, uint32_t>> Clocks;
+
   /// Functions that load or store the word that they are handed, with these
   /// flags; sorted.
   std::vector<std::pair<uint64_t, uint32_t>> OfWords;
@@ -157,6 +170,8 @@ public:
   std::span<const JumpLabel> labelsFrom(uint64_t Address) const;
   /// How the function at \p Address tells of a failure, of TellsFailure.
   uint32_t failuresOf(uint64_t Address) const;
+  /// How the function at \p Address tells the time, or 0.
+  uint32_t clockAt(uint64_t Address) const;
   /// What the function at \p Address does to the word it is handed, of OfWord.
   uint32_t toWord(uint64_t Address) const;
   /// Whether a function, stub or import placeholder begins here.
