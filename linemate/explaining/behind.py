@@ -133,7 +133,7 @@ def _joined(activity: Activity, codes: dict[int, Code], asked: npt.NDArray[np.ui
     accesses = _accesses(operands)
     names = _names(image, codes)
     order = np.array(sorted(codes), np.int64)
-    static = np.isin(asked, image.sites["ip"])
+    static = np.isin(asked, image.sites["ip"]) | np.isin(asked, np.array(sorted(activity.of_statics), np.uint64))
     touches: list[Touch] = []
     records: dict[str, Record] = {}
     for number, (writes, size, atomic) in accesses.items():
@@ -141,7 +141,7 @@ def _joined(activity: Activity, codes: dict[int, Code], asked: npt.NDArray[np.ui
         mask = _mask(activity, row)
         one = found.get(number)
         if (one is not None and one.local) or static[number]:
-            continue  # of the frame, or static: that has an address of its own
+            continue  # of the frame, or static, also where callers hand on its address: that has an address of its own
         if one is None:
             if number in behind_pointer:
                 touches.append(Touch(row, names[row], mask, "", "", behind_pointer[number], size, writes, atomic))

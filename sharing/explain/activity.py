@@ -23,6 +23,7 @@ from sharing.rules import LINE_RULES
 from sharing.rules.line.base import Context, Draft, Span
 from sharing.static import correlate
 from sharing.static.profiles import Profiler
+from sharing.static.staticarguments import static_arguments, through_arguments
 
 # Bytes that are accessed by one first byte: ``offset`` and ``extent`` within the variable at ``row``.
 SLOT_DTYPE = np.dtype(
@@ -50,6 +51,7 @@ class Activity:
     context: Context | None
     threaded: bool
     lines: tuple[int, ...] = ()  # that an audit judges
+    of_statics: frozenset[int] = frozenset()  # instructions whose pointer is seen to lead to static storage alone
 
     @property
     def known(self) -> bool:
@@ -90,7 +92,8 @@ def observe(image: Image, knowledge: Knowledge, line_size: int, pair_size: int, 
     context = profiled.context(line_size, pair_size)
     lines = () if image.phases else tuple(correlate.lines_of_interest(accesses, profiled.table, line_size))
     slots = _slots(image, accesses, knowledge)
-    return Activity(image, slots, profiled.profiler, context, passes.calls.threaded, lines)
+    of_statics = through_arguments(image, static_arguments(image, knowledge))
+    return Activity(image, slots, profiled.profiler, context, passes.calls.threaded, lines, of_statics)
 
 
 def _slots(image: Image, accesses: correlate.Accesses, knowledge: Knowledge) -> npt.NDArray[Any]:

@@ -125,6 +125,24 @@ def test_members_that_meet_behind_a_pointer_lead(build: Build, code: str, member
     assert back.improves
 
 
+STATIC = HANDED.replace("static struct conn *shared;", "static struct conn one;\n#define shared (&one)").replace(
+    "shared = malloc(sizeof *shared);", "OTHER"
+)  # fmt: skip
+
+
+OTHER = 'if (getenv("X")) { void *p = malloc(sizeof *shared); receive(p), transmit(p); }'
+
+
+@pytest.mark.parametrize("other", ["", OTHER], ids=["static", "a heap"])
+def test_a_static_object_that_is_handed_on_is_judged_where_it_is(build: Build, other: str) -> None:
+    """It has an address, so that what meets is known; the near miss hands on another object, which has none."""
+    code = STATIC.replace("OTHER", other)
+    found = compared(build(code, APART), build(code, TOGETHER))
+    causes = [c for c in found.causes if c.kind is CauseKind.LAYOUT and not c.improves]
+    assert "now share line 0x" in causes[0].summary
+    assert any("may now share" in c.summary for c in causes) is bool(other)
+
+
 def test_a_record_that_grows_behind_what_is_used_stays_ruled_out(build: Build) -> None:
     """The near miss: another size is allocated, and all that threads use is where it was."""
     found = compared(build(HANDED, APART), build(HANDED, f"{APART} long more;"))
