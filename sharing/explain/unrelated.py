@@ -10,6 +10,7 @@ from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, is_file, is_library
 from sharing.explain.identity import Objects
 from sharing.explain.literals import texts_of_both
+from sharing.explain.ownnames import own_names
 from sharing.model.comparison import Cause, CauseKind, Comparison
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag, Image
@@ -19,9 +20,26 @@ def unrelated(builds: Builds) -> str:
     """Why these are two programs, "" where they may be one.
 
     Hardly any function and variable of the smaller one is in the other, and the imports, which neither flags nor the
-    compiler change by much, are others too; or they print other texts.  Of listings, nothing is known.
+    compiler change by much, are others too; or they print other texts; or no word of a name that its source gives is in
+    both.  Of listings, nothing is known.
     """
-    return _of_other_imports(builds) or _of_other_texts(builds)
+    return _of_other_imports(builds) or _of_other_texts(builds) or _of_other_names(builds)
+
+
+def _of_other_names(builds: Builds) -> str:
+    """Small programs differ in few imports and texts, and share the start-up code; one name may have been changed."""
+    functions, variables = builds.functions, builds.variables
+    sides = (functions.old, variables.old), (functions.new, variables.new)
+    if not all(is_file(code.image) and code.complete and code.named.any() for code, _ in sides):
+        return ""
+    old, new = (own_names(*side, builds.demangle) for side in sides)
+    words = [{part for name in names for part in name} for names in (old, new)]
+    if min(len(old), len(new)) <= 1 or not words[0].isdisjoint(words[1]):
+        return ""
+    return (
+        f"these are no builds of one program: of the functions and variables that one defines, {len(old)} and "
+        f"{len(new)} without start-up code and the language's library, the other has none by name"
+    )
 
 
 def _of_other_texts(builds: Builds) -> str:

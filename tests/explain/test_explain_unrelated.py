@@ -151,6 +151,67 @@ def of_files(old: Path, new: Path) -> Comparison:
     return explain(read(old), read(new), default_knowledge(), ExplainOptions(), *traits)
 
 
+NAMED = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+OWN
+int main(int argc, char **argv) {
+  pthread_t t[2];
+  for (long i = 0; i < 2; i++) pthread_create(&t[i], 0, FIRST, (void *)i);
+  for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+  printf("%ld\\n", (long)SECOND);
+}
+"""
+RING = """
+volatile long head, tail;
+__attribute__((noinline)) static void *pop_ring(void *p) { for (int i = 0; i < 1000; i++) head += i; return p; }
+"""
+CACHE = """
+volatile long hits, misses, evicted;
+namespace store {
+__attribute__((noinline)) void *lookup(void *p) { for (int i = 0; i < 1000; i++) hits += i; return p; }
+}
+"""
+
+
+def named(folder: Path, name: str, own: str, first: str, second: str, *flags: str) -> Path:
+    (folder / f"{name}.cc").write_text(NAMED.replace("OWN", own).replace("FIRST", first).replace("SECOND", second))
+    subprocess.run(["g++", "-O1", "-pthread", *flags, f"{name}.cc", "-o", name], cwd=folder, check=True)
+    return folder / name
+
+
+def test_small_programs_without_a_name_in_common_are_two(explained: Explain, tmp_path: Path) -> None:
+    """They import the same and share the start-up code of their compiler, and `main`."""
+    ring = named(tmp_path, "ring", RING, "pop_ring", "tail")
+    cache = named(tmp_path, "cache", CACHE, "store::lookup", "misses", "-g")
+    for old, new in ((ring, cache), (cache, ring)):
+        found = explained(old, new)
+        assert [cause.kind for cause in found.causes] == [CauseKind.NONE]
+        assert "no builds of one program" in found.causes[0].summary
+        assert exit_code(found, None) == 3
+
+
+@pytest.mark.parametrize(
+    ("own", "first", "second", "flags"),
+    [
+        pytest.param(f"namespace ring {{ {RING} }}", "ring::pop_ring", "ring::tail", [], id="a scope around all"),
+        pytest.param(RING.replace("pop", "poll").replace("head", "first"), "poll_ring", "tail", [], id="names changed"),
+        pytest.param(CACHE, "store::lookup", "misses", ["-s"], id="without symbols"),
+        pytest.param("auto *run = +[](void *p) { return p; };", "run", "0", [], id="one name is all there is"),
+    ],
+)
+def test_what_has_a_name_in_common_or_none_to_compare_may_be_one_program(
+    own: str, first: str, second: str, flags: list[str], explained: Explain, tmp_path: Path
+) -> None:
+    ring, other = (
+        named(tmp_path, "ring", RING, "pop_ring", "tail"),
+        named(tmp_path, "other", own, first, second, *flags),
+    )
+    for old, new in ((ring, other), (other, ring)):
+        assert "no builds of one program" not in explained(old, new).causes[0].summary
+
+
 def test_a_gate_does_not_pass_with_another_program() -> None:
     assert exit_code(compared(1, OTHERS), None) == 3
     assert exit_code(compared(20, {"malloc", "free", "printf@GLIBC_2.2.5", "select"}), None) == 0
