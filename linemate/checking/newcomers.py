@@ -24,13 +24,13 @@ def newcomers(findings: Sequence[Finding], before: Report, old: Program) -> froz
     known = _of_lines(before)
     found: set[tuple[str, str]] = set()
     for finding in findings:
-        added = [who for who in finding.participants if not _declares(old, who)] if _is_of_line(finding) else []
+        added = [who for who in finding.participants if not declares(old, who)] if is_of_line(finding) else []
         joined = _joining(finding, known, Severity.NOTE)
         found.update(thing(who) for who in added or ([joined[0]] if joined is not None else []))
     return frozenset(found)
 
 
-def _declares(program: Program, who: Participant) -> bool:
+def declares(program: Program, who: Participant) -> bool:
     """Whether the program has the variable or record, and its member by that name."""
     variable, record = program.variables.get(who.identity), program.records.get(who.identity)
     if not who.identity:
@@ -57,10 +57,11 @@ def with_newcomers(findings: Sequence[Finding], before: Report, least: Severity)
 
 
 def _of_lines(report: Report) -> list[Finding]:
-    return sorted((one for one in report.findings if _is_of_line(one)), key=lambda one: -one.severity.rank)
+    return sorted((one for one in report.findings if is_of_line(one)), key=lambda one: -one.severity.rank)
 
 
-def _is_of_line(finding: Finding) -> bool:
+def is_of_line(finding: Finding) -> bool:
+    """Whether it says that a pair meets on a line."""
     return finding.rule in ON_LINE_RULES and finding.verdict in OF_MEETING
 
 
@@ -69,7 +70,7 @@ def _told(finding: Finding, old: Sequence[Finding], least: Severity) -> Finding:
     if joining is None:
         return finding
     newcomer, one = joining
-    there = [who.full_name for who in one.participants[:PAIR] if _names(finding, who) or _holds(finding, who)]
+    there = [who.full_name for who in one.participants[:PAIR] if _names(finding, who) or holds(finding, who)]
     line = " and ".join(there)  # what was beside it in the older layout may be elsewhere now
     text = f"{newcomer.full_name} joins the line of {line}, which was reported before: {finding.message}"
     return msgspec.structs.replace(finding, message=text)
@@ -78,11 +79,11 @@ def _told(finding: Finding, old: Sequence[Finding], least: Severity) -> Finding:
 def _joining(finding: Finding, old: Sequence[Finding], least: Severity) -> tuple[Participant, Finding] | None:
     """Which of the pair came to a line of which the other was reported, and that finding."""
     pair = finding.participants[:PAIR]
-    if not _is_of_line(finding) or len(pair) < PAIR:
+    if not is_of_line(finding) or len(pair) < PAIR:
         return None
     first, second = pair
     around = [one for one in old if _names(one, first) or _names(one, second)]
-    if any(_holds(one, first) and _holds(one, second) for one in around):
+    if any(holds(one, first) and holds(one, second) for one in around):
         return None  # what they do there changed, not that they are
     one = next((one for one in around if one.severity.rank >= least.rank), None)
     return None if one is None else (second if _names(one, first) else first, one)
@@ -92,7 +93,7 @@ def _names(finding: Finding, who: Participant) -> bool:
     return thing(who) in {thing(one) for one in finding.participants[:PAIR]}
 
 
-def _holds(finding: Finding, who: Participant) -> bool:
+def holds(finding: Finding, who: Participant) -> bool:
     """Whether it is on the line, named or not."""
     if thing(who) in {thing(one) for one in finding.participants}:
         return True

@@ -17,7 +17,7 @@ import msgspec
 
 from linemate import baseline, database
 from linemate.cachedir import bases_folder, facts_folder
-from linemate.checking import basefacts
+from linemate.checking import basefacts, exchanged
 from linemate.checking.metbefore import met_before
 from linemate.checking.newcomers import newcomers, with_newcomers
 from linemate.options import DEFAULT_LINE_SIZE, CheckOptions, FactsRequest
@@ -27,6 +27,7 @@ from sharing.model.inputs import read_source
 from sharing.model.process.scratch import subfolder
 
 if TYPE_CHECKING:
+    from sharing.judge.comparedheat import ComparedHeat
     from sharing.source.program import Program
 
 SHORT_ID = 12  # digits of a commit that people read
@@ -171,16 +172,30 @@ def _with_notes(report: Report, notes: Sequence[str]) -> Report:
     return msgspec.structs.replace(report, coverage=coverage)
 
 
-def _comparable(options: CheckOptions) -> CheckOptions:
+def _comparable(options: CheckOptions, heat: ComparedHeat) -> CheckOptions:
     """Options by which two revisions are judged alike."""
-    from sharing.judge.comparedheat import ComparedHeat
-
     # What a change adds may meet a lock beside which an old pair is as bad or worse: of two revisions each pair counts.
-    return dataclasses.replace(options, every_pair=True, heat=ComparedHeat())
+    return dataclasses.replace(options, every_pair=True, heat=heat)
+
+
+def _everything(options: CheckOptions, stream: Path, built: Path | None) -> CheckOptions:
+    """Options that leave nothing of the base out."""
+    return dataclasses.replace(
+        options,
+        streams=(str(stream),),
+        binary=str(built or ""),
+        min_confidence=Confidence.LAYOUT,
+        symbols=(),
+        project=msgspec.structs.replace(options.project, suppress=()),
+        edits=False,
+    )
 
 
 def _against_revision(options: CheckOptions, against: Comparison, least: Severity) -> tuple[Report, Program]:
-    options = _comparable(options)
+    from sharing.judge.comparedheat import ComparedHeat
+
+    heat = ComparedHeat()
+    options = _comparable(options, heat)
     request, revision = options.facts, against.base
     here = os.getcwd()
     entries = database.entries_of(request, here)
@@ -211,28 +226,22 @@ def _against_revision(options: CheckOptions, against: Comparison, least: Severit
         )
         before, old = report, program
         if built or base.stream != current or options.symbols or options.min_confidence is not Confidence.LAYOUT:
-            everything = dataclasses.replace(
-                options,
-                streams=(str(base.stream),),
-                binary=str(built or ""),
-                min_confidence=Confidence.LAYOUT,
-                symbols=(),
-                project=msgspec.structs.replace(options.project, suppress=()),
-                edits=False,
-            )
-            before, old = _judge(everything)
+            before, old = _judge(_everything(options, base.stream, built))
         what = f"{revision} at {commit[:SHORT_ID]}" if revision != commit else commit[:SHORT_ID]
         known = baseline.known_findings(before)
         known = {**met_before(report, before), **baseline.renamed_findings(report, before), **known}
+        swapped = exchanged.exchanges(report, before, old, known, heat.busy_before)
+        known = {**{key: one.was.severity for key, one in swapped.items()}, **known}
         moved = () if built else _moved_by_others(baseline.without_new(report, known, least), program, old, least)
         report = baseline.without_improved(report, before)
+        moved += exchanged.notes(report, swapped, least)
         compared = baseline.only_new(report, known, what, least, every_pair=True)
         if compared.findings:
             # Mostly nothing is new, and then nobody has to know how to part what is not.
             came = newcomers(compared.findings, before, old)
             parted = _judge(dataclasses.replace(ours, min_severity=least, newcomers=came))[0]
             new = baseline.only_new(baseline.without_improved(parted, before), known, what, least, every_pair=True)
-            told = with_newcomers(new.findings, before, least)
+            told = exchanged.told(with_newcomers(new.findings, before, least), swapped)
             compared = msgspec.structs.replace(new, findings=told, hidden=compared.hidden)
     if built and compared.findings:
         compared = _with_culprit(compared, built, options)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from sharing.basics.naming import as_declared
 from sharing.judge import numbers
 from sharing.model.image import Image
-from sharing.model.profile import Access, Actor, FrequentUse
+from sharing.model.profile import Access, Actor, FrequentUse, Heat
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Thresholds
 
@@ -36,10 +37,14 @@ class _Use(NamedTuple):
 
 @dataclass(slots=True)
 class ComparedHeat:
-    """Bars and uses by the name of an image, in the order in which revisions are judged: the newest first."""
+    """Bars and uses by the name of an image, in the order in which revisions are judged: the newest first.
+
+    ``busy_before`` are the names of what an older one was seen to use often.
+    """
 
     newest: dict[str, Thresholds] = field(default_factory=dict)
     uses: dict[str, dict[tuple[str, str], _Use]] = field(default_factory=dict)
+    busy_before: set[str] = field(default_factory=set)
 
     def bar(self, image: Image, own: Thresholds) -> Thresholds:
         """The bar for this revision of an image: of an older one no higher than that of the newest."""
@@ -53,7 +58,14 @@ class ComparedHeat:
         roots = tuple(root.name for root in calls.roots)
         known = self.uses.get(_name(image))
         if known is not None:
-            return lambda actor: _as_hot(actor, known.get((actor.identity, actor.name)), roots)
+
+            def settle(actor: Actor) -> Actor:
+                settled = _as_hot(actor, known.get((actor.identity, actor.name)), roots)
+                if settled.heat is not Heat.COLD:
+                    self.busy_before.add(as_declared(actor.name))
+                return settled
+
+            return settle
         kept = self.uses[_name(image)] = {}
 
         def keep(actor: Actor) -> Actor:
