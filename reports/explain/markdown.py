@@ -56,7 +56,7 @@ def _cause(comparison: Comparison, number: int, cause: Cause) -> list[str]:
     for lead, pairs in wording.pairs_of(cause):
         rows = [f"- {lead}: {_text(wording.pair(mates))}{_functions(mates)}" for mates in pairs[: wording.PAIRS_SHOWN]]
         if more := len(pairs) - len(rows):
-            rows.append(f"- and {wording.more_pairs(more, len(pairs), wording.pairs_in_all(comparison, cause))}")
+            rows.append(f"- {wording.shown_pairs(more, len(pairs), wording.pairs_in_all(comparison, cause))}")
         out += _list(rows, len(rows), "pair")
     checks = [
         line

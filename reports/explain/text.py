@@ -203,7 +203,7 @@ def _pairs(lead: str, pairs: Sequence[LineMates], total: int, width: int) -> Ite
             functions = name_list(mates.functions, FUNCTIONS_SHOWN, NAME_WIDTH, mates.users)
             yield from wrapped(f"used by the functions {functions}", width, INDENT + " " * (len(lead) + 2))
     if more := len(pairs) - min(len(told), PAIRS_SHOWN):
-        yield [(f"{INDENT}and {wording.more_pairs(more, len(pairs), total)}", "dim")]
+        yield [(f"{INDENT}{wording.shown_pairs(more, len(pairs), total)}", "dim")]
 
 
 def _more(number: int, noun: str, plural: str | None = None) -> Iterator[Line]:

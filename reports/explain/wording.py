@@ -232,9 +232,9 @@ def pairs_in_all(comparison: Comparison, cause: Cause) -> int:
     return comparison.coverage.counts.get("line_mates_lost" if cause.improves else "line_mates_gained", 0)
 
 
-def more_pairs(more: int, listed: int, total: int) -> str:
-    """``20 more pairs, of 7,416 in all``: those that are not shown, and that most were never listed."""
-    return f"{count(more, 'more pair')}{f', of {total:,} in all' if total > listed else ''}"
+def shown_pairs(more: int, listed: int, total: int) -> str:
+    """``3 of 7,416 pairs shown, the worst``: of those that met, of which a document lists some alone."""
+    return f"{listed - more} of {max(total, listed):,} pairs shown, the worst"
 
 
 def contributions(parts: tuple[Contribution, ...]) -> str:

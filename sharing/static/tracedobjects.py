@@ -178,8 +178,9 @@ def _name(image: Image, leads: Leads, one: Object) -> str:
     """Where an object is from, as its reports call it."""
     if one.kind is Kind.MADE:
         function = image.calls["function"][image.calls["ip"] == np.uint64(one.of)]
-        inside = f" in {function_name(image, int(function[0]))}" if len(function) and function[0] >= 0 else ""
-        return f"*block made at {one.of:#x}{inside}"
+        known = len(function) and function[0] >= 0 and image.functions["name"][function[0]] >= 0
+        inside = f" in {function_name(image, int(function[0]))}" if known else ""
+        return f"*heap block (allocated at {one.of:#x}{inside})"
     if one.kind is Kind.GIVEN:
         which = f"argument {one.at} of" if one.at else "argument of"
         return f"*{which} {function_name(image, one.of)}"
@@ -188,7 +189,8 @@ def _name(image: Image, leads: Leads, one: Object) -> str:
     around = _name(image, leads, leads.objects[one.of]) if one.of else "*static"
     if one.kind is Kind.ELEMENT:
         return f"*element of {around.removeprefix('*')}"
-    return f"*{around.removeprefix('*')}{one.at:+#x}"
+    # What a word of another object leads to, as C writes it: an offset of its own may follow.
+    return f"*({around.removeprefix('*')}{one.at:+#x})"
 
 
 class _Placed:

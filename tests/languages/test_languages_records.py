@@ -104,7 +104,7 @@ def test_elements_that_accessors_lead_to_of_a_class_of_another_file(tmp_path: Pa
 def test_without_types_they_are_offsets_into_what_a_call_makes(tmp_path: Path) -> None:
     for one in found(tmp_path, SESSIONS, "-O2", **PLAIN):
         assert one.severity is Severity.LOW
-        assert all(part.name.startswith("*block made at") for part in one.participants[:2])
+        assert all(part.name.startswith("*heap block (allocated at") for part in one.participants[:2])
 
 
 def test_not_a_line_apart(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_ends_of_a_ring_that_two_records_lead_to(tmp_path: Path) -> None:
     (found,) = _findings(tmp_path, RING, "-DALIGNED=", "-DOTHER=in->ring")
     first, second = (part.full_name for part in found.participants[:2])
     assert found.rule == "independent-writers"
-    assert first.startswith("*block made at 0x")
+    assert first.startswith("*heap block (allocated at 0x")
     assert {first.rpartition("+")[2], second.rpartition("+")[2]} == {"0x8", "0x10"}
 
 
