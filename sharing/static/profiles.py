@@ -158,13 +158,29 @@ class Profiler:
         return known
 
     @cached_property
-    def _chosen_locks(self) -> frozenset[str]:
-        """Names of locks in arrays, of which code chooses one each time that it takes any."""
+    def _chosen_locks(self) -> dict[str, Range]:
+        """Locks in arrays, of which code chooses one each time that it takes any, by name: the bytes of the first."""
         columns = self._columns
         taken = [at for at, lock in enumerate(columns.lock) if lock >= 0]
         by_index = {columns.target[at] for at in taken if columns.stride[at]}
         fixed = {columns.target[at] for at in taken if not columns.stride[at] and not columns.cold[at]}
-        return frozenset(self.name_of(address) for address in by_index - fixed)
+        rows = {columns.target[at]: columns.lock[at] for at in taken}
+        found = {}
+        for address in by_index - fixed:
+            abi = self._knowledge.lock_abi(rows[address], self.image)
+            found[self.name_of(address)] = address, address + (abi.size if abi is not None else 0)
+        return found
+
+    def _is_striped(self, begin: int, write_guards: frozenset[str]) -> bool:
+        """Whether what begins there is written under locks that are chosen with it, in arrays of their own.
+
+        What lies behind the first of several locks, where the next one would be in an array of nothing else, is in a
+        record with it: elements under different locks are as far apart as these records.
+        """
+        chosen = [self._chosen_locks.get(name) for name in write_guards]
+        return bool(chosen) and all(
+            lock is not None and not lock[1] <= begin < 2 * lock[1] - lock[0] for lock in chosen
+        )
 
     def _is_set_up(self, span: Range) -> bool:
         """Whether a call that is handed an address in there writes it."""
@@ -239,7 +255,7 @@ class Profiler:
             of_library=of_library,
             guards=self._guards.of(piece.rows),
             write_guards=write_guards,
-            striped=bool(write_guards) and write_guards <= self._chosen_locks,
+            striped=self._is_striped(piece.span[0], write_guards),
             is_volatile=leaf is not None and leaf.is_volatile,
             sized=owner.sized,
             room=owner.room,

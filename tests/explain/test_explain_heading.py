@@ -151,7 +151,9 @@ def test_the_options_of_the_call_are_given_to_go_on(tmp_path: Path) -> None:
     assert explain(request).given == ("--bench-old", files[2], "--bench-new", files[3], "--debug-new", files[1])
 
 
-@pytest.mark.parametrize(("total", "said"), [(7416, "4 of 7,416 pairs shown, the worst"), (8, "4 of 8 pairs shown, the worst")])
+@pytest.mark.parametrize(
+    ("total", "said"), [(7416, "4 of 7,416 pairs shown, the worst"), (8, "4 of 8 pairs shown, the worst")]
+)
 def test_pairs_and_functions_that_no_list_has_are_counted(total: int, said: str) -> None:
     made = comparison()
     mates = msgspec.structs.replace(made.causes[0].new_line_mates[0], functions=("a", "b", "c", "d", "e"), users=40)

@@ -147,8 +147,8 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
     stride = max((a.stride for a in writers), default=0)
     if not 0 < stride < line.size or any(a.bits and not a.own for a in writers):
         return None
-    # The words of one lock, of which its own code chooses one.
-    if actor.kind and actor.sized and stride < actor.span[1] - actor.span[0]:
+    # The words of one lock, of which its own code chooses one, or what is behind it in its record, counted from there.
+    if actor.kind and stride < actor.span[1] - actor.span[0]:
         return None
     # Of the elements together: which of them a line holds makes no difference here.
     surely = actor.often is not None and actor.often.sure_writes

@@ -140,11 +140,12 @@ def _apart(lock: Actor) -> int:
     """Bytes between the elements that are taken, 0 where none is taken at a computed index.
 
     Code states steps of which an index is made (of two dimensions, of a size that is multiplied in parts), and no two
-    locks begin closer to each other than one is long: then the type says how far they are apart.
+    locks begin closer to each other than one is long: then the type says how far they are apart, and else nobody.
     """
     step = max((a.stride for a in lock.lockers), default=0)
-    too_close = 0 < step < lock.span[1] - lock.span[0]
-    return lock.stride if too_close and lock.stride and lock.stride % step == 0 else step
+    if not 0 < step < lock.span[1] - lock.span[0]:
+        return step
+    return lock.stride if lock.stride % step == 0 else 0
 
 
 def _one_array(a: Actor, b: Actor) -> bool:
