@@ -2,6 +2,8 @@
 
 Owns which places these are: a function opens a file and reads its lines, and it, or what only it calls, compares texts,
 makes numbers of others and stores them.  What adds numbers up works on a file; what stores them by name is told by it.
+So are functions in a table of names, ``{"limit", set_limit}``, which that code alone calls: who else calls what stands
+in such a table, as for what a client sent, runs commands.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import numpy.typing as npt
 
 from sharing.model.arrays import among
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
-from sharing.static.callees import functions_called
+from sharing.static.callees import function_at, functions_called
 from sharing.static.rarefunctions import calls_made
 
 Bools = npt.NDArray[np.bool_]
@@ -32,6 +34,7 @@ def setting_code(
         return np.zeros(len(sites), bool)
     inside = _with_own_callees(image, readers)
     sets = inside & (calls_made(image, among(callee, compares)) > 0)
+    sets |= _called_by_name(image, sets)
     sets &= calls_made(image, among(callee, conversions)) > 0
     # A store in sequentially consistent order is an exchange.
     stores = (sites["kind"] == AccessKind.STORE) | (
@@ -44,6 +47,28 @@ def setting_code(
     result: Bools = told & stores
     result[told] &= ~added
     return result
+
+
+def _called_by_name(image: Image, asking: Bools) -> Bools:
+    """Functions that are kept in one place, through which none but these, which compare texts, calls anything."""
+    result, calls, kept = np.zeros(len(asking), bool), image.calls, image.kept
+    through = calls[calls["slot"] != 0]
+    ours = np.append(asking, np.False_)[through["function"]]
+    places = _place(through[ours])
+    places = places[~among(places, _place(through[~ours]))]
+    there = among(_place(kept), places)
+    # Where what is kept there is little, calls through it are calls of these functions as well.
+    directly = calls["callee"][~among(calls["ip"], through["ip"][among(_place(through), places)])]
+    handed = image.args["value"].astype(np.uint64)
+    elsewhere = [kept["value"][~there], directly, handed, image.code_words["value"]]
+    alone = kept["value"][there & ~among(kept["value"], np.concatenate(elsewhere))]
+    rows = function_at(image, alone)
+    result[rows[rows >= 0]] = True
+    return result
+
+
+def _place(rows: Table) -> Addresses:
+    return rows["slot"].astype(np.uint64) << np.uint64(32) | rows["where"].astype(np.uint64)
 
 
 def _with_own_callees(image: Image, readers: Bools) -> Bools:

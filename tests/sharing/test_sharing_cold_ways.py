@@ -168,3 +168,33 @@ def test_settings_that_are_read_again(compiled: Compile, tool: str, strip: tuple
 def test_settings_that_are_read_again_in_source(tmp_path: Path) -> None:
     assert not checked(tmp_path, filled(SET, LOADED))
     assert checked(tmp_path, filled(ADDED, LOADED))
+
+
+# The same by a table of functions, of which only this code, or a client as well, picks one.
+NAMED = """struct setting { const char *name; void (*set)(const char *); };
+static void set_seen(const char *value) { KEEP; }
+static void set_limit(const char *value) { results[40] = atol(value); }
+static const struct setting settings[] = {{"seen", set_seen}, {"limit", set_limit}};
+static void pick(const char *key, const char *value) {
+  for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++)
+    if (!strcmp(settings[i].name, key)) settings[i].set(value);
+}
+__attribute__((noinline)) void load(const char *name) {
+  FILE *file = fopen(name, "r");
+  char text[256];
+  while (fgets(text, sizeof text, file)) {
+    char *key = strtok(text, " ");
+    pick(key, strtok(0, " "));
+  }
+  fclose(file);
+}"""
+BY_NAME = NAMED.replace("KEEP", "__atomic_store_n(&shared.seen, atol(value), __ATOMIC_SEQ_CST)")
+COMMANDED = 'pick("seen", (const char *)&results[8])'
+
+
+def test_settings_that_a_table_has_in_source(tmp_path: Path) -> None:
+    """A client's commands may be picked from the same table, and numbers be added up."""
+    assert not checked(tmp_path, filled(BY_NAME, LOADED))
+    assert checked(tmp_path, filled(NAMED.replace("KEEP", "shared.seen += atol(value)"), LOADED))
+    assert checked(tmp_path, filled(BY_NAME, LOADED, COMMANDED))
+    assert checked(tmp_path, filled(BY_NAME.replace("void load", "void unused"), "", COMMANDED))
