@@ -290,7 +290,7 @@ def used_again(a: Actor, b: Actor) -> float:
 
 
 def written_together(a: Actor, b: Actor, *, by_helpers: bool = False) -> float:
-    """Share of the writes to ``b`` beside writes to ``a`` of one run; ``by_helpers``: or of helpers, which alone do so."""
+    """Share of the writes to ``b`` beside writes to ``a`` of one run, ``by_helpers`` or of helpers that alone do so."""
     callers = _callers_of_writers(a) if by_helpers else frozenset()
     total = both = 0.0
     for x in b.writers:
