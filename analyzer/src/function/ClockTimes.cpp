@@ -22,6 +22,8 @@ namespace {
 /// Expressions within each other, and functions that call each other.
 constexpr unsigned MaxOfTime = 12;
 constexpr unsigned MaxInHelper = 256;
+/// Values that one variable is given: all have to be a clock's.
+constexpr size_t MaxValues = 8;
 
 constexpr double MicroOfSecond = 1e6, NanoOfSecond = 1e9;
 
@@ -295,7 +297,7 @@ std::optional<Clock> ClockTimes::clock(const Expr *E, const Givens &In,
   const auto *V = dyn_cast_or_null<VarDecl>(Ref ? Ref->getDecl() : nullptr);
   const Givens::Of *Of =
       V && V->hasLocalStorage() && !isa<ParmVarDecl>(V) ? In.find(V) : nullptr;
-  if (!Of || Of->Stepped)
+  if (!Of || Of->Stepped || Of->Values.size() > MaxValues)
     return std::nullopt;
   if (Of->Filled == 1 && V->getType()->isIntegerType())
     return Clock{1, 1};

@@ -21,6 +21,8 @@ constexpr double LeastSeconds = 0.00099;
 constexpr uint32_t MaxSinceAsked = 4;
 /// Blocks of a way among which the number is kept.
 constexpr size_t MaxWayBlocks = 12;
+/// Registers that are looked for in all of a function.
+constexpr unsigned MaxSettled = 64;
 /// Words of the frame that are followed.
 constexpr size_t MaxFrameWords = 16;
 constexpr int64_t SecondsBytes = 8;
@@ -192,7 +194,8 @@ Periods::Told Periods::result(const State &S, const Op &O) const {
 /// What a register was given once: compilers keep addresses of locals and
 /// constants so, in front of a loop.
 Periods::Told Periods::settled(const Told &At) const {
-  if (At.Is != Told::Kept || At.Where.Reg == NoReg || At.N)
+  if (At.Is != Told::Kept || At.Where.Reg == NoReg || At.N ||
+      ++Settled > MaxSettled)
     return At;
   const Op *Only = nullptr;
   for (const Op &O : Ops) {

@@ -82,6 +82,7 @@ private:
   const Convention &C;
   std::optional<bool> AnyClock; ///< is one called?
   std::vector<uint32_t> Seen;   ///< blocks of the way
+  mutable unsigned Settled = 0; ///< registers that were looked for everywhere
 
   bool asksClocks();
   Told in(const State &S, int8_t Reg) const;
