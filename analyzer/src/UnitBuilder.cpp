@@ -239,6 +239,11 @@ int64_t UnitBuilder::slot(const ValueDecl &Place) {
   return slotOf("variable " + identity(Place).str());
 }
 
+int64_t UnitBuilder::functionSlot(QualType Type) {
+  return slotOf("function " + Type.getCanonicalType().getAsString(
+                                  Context.getPrintingPolicy()));
+}
+
 void UnitBuilder::keeps(int64_t Slot, int64_t Function, int64_t Argument) {
   if (KeptOnce.insert({Slot, Function, Argument}).second)
     Kept.insert(Kept.end(), {Slot, Function, Argument});

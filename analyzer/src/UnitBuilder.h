@@ -82,6 +82,8 @@ public:
                const clang::CXXRecordDecl &Of);
   /// Of a member, or of a static variable.
   int64_t slot(const clang::ValueDecl &Place);
+  /// Of what objects of the library hold that are called like this type.
+  int64_t functionSlot(clang::QualType Type);
 
   /// A function is kept there, or (\p Argument) what is handed to it as that
   /// argument; -1 for what is not known.

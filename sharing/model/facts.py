@@ -409,8 +409,9 @@ class UnitFacts(msgspec.Struct, frozen=True, tag="unit", tag_field="kind"):
     ``includes`` are all files read, by index, the unit itself first.  ``derived`` are records, by index, to which
     pointers to their first member are cast: C's way to derive one from another; ``made`` those of which something makes
     an object that is no member of another record of the program: a local, a container, memory by a cast.  ``slots`` are
-    places where pointers to functions are, equal in all units: "member RECORD.NAME", "variable IDENTITY", or "virtual
-    SYMBOL" of the function that others override.  ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
+    places where pointers to functions are, equal in all units: "member RECORD.NAME", "variable IDENTITY", "function
+    TYPE" of objects that hold one (``std::function``), or "virtual SYMBOL" of the function that others override.
+    ``kept`` says which functions are there, as ``KEPT_COLUMNS`` has it.
     """
 
     path: str

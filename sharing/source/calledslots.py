@@ -2,8 +2,9 @@
 
 Owns the numbers of these places.  A member that is a pointer to functions is one place, whichever object has it; so is
 a static variable with all its elements, and a virtual function with all that override it in objects of one class and of
-those that derive from that: a function is kept for its own class and each base of it.  Source knows which by type or
-name, so that two places never are one.  What is also given what is not seen tells nothing of whom it calls.
+those that derive from that: a function is kept for its own class and each base of it.  Objects of the library that hold
+functions of one signature are one place too.  Source knows which by type or name, so that two places never are one.
+What is also given what is not seen tells nothing of whom it calls.
 """
 
 from __future__ import annotations

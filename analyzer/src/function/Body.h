@@ -146,6 +146,8 @@ private:
   uint32_t callRow(int64_t Callee, clang::SourceLocation Where);
   int64_t virtualCallee(const clang::CXXMethodDecl &M,
                         const clang::Expr *Object);
+  int64_t functionPlace(const clang::CXXRecordDecl *R) const;
+  void heldFunction(const clang::CXXRecordDecl *R, const clang::Expr &Arg);
   bool library(const clang::CXXMethodDecl &M, const clang::CallExpr &C,
                const clang::Expr &Object);
   void copied(const clang::Expr &From);

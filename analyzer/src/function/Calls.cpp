@@ -314,10 +314,12 @@ bool Body::library(const CXXMethodDecl &M, const CallExpr &C,
     callRow(&M, false, Where);
   bool IsCall = M.getOverloadedOperator() == OO_Call;
   if (IsCall)
-    callRow(nullptr, true, Where);
+    callRow(functionPlace(R), Where);
   unsigned First = isa<CXXOperatorCallExpr>(C) ? 1 : 0;
   for (unsigned I = First; I < C.getNumArgs(); ++I) {
     const Expr *Arg = C.getArg(I);
+    if (!IsCall)
+      heldFunction(R, *Arg);
     if (const FunctionDecl *F = lambdaOf(Arg) ? callable(Arg) : nullptr) {
       if (IsCompanion)
         callRow(F, false, Where);
@@ -369,11 +371,13 @@ void Body::construct(const CXXConstructExpr &C) {
   if (Info.IsLibrary) {
     if (Function) // that globals are made is no access
       access(Target, Type, AccessKind::Store, MemoryOrder::Plain, Where);
-    for (const Expr *Arg : C.arguments())
+    for (const Expr *Arg : C.arguments()) {
+      heldFunction(D->getParent(), *Arg);
       if (const FunctionDecl *F = lambdaOf(Arg) ? callable(Arg) : nullptr)
         Taken.emplace_back(nullptr, F);
       else
         escapes(Arg);
+    }
     return;
   }
   Actual A;
