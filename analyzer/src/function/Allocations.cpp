@@ -273,7 +273,10 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
                      C.getExprLoc());
   }
-  int64_t Promised = promisedBy(F, Context, Known.elements());
+  int64_t Promised =
+      ofCall(promisedBy(F, Context, Known.elements()), C, Context);
+  if (Promised < 0) // whoever calls this function says it
+    Promised = MaxAddedBytes;
   bool ByBody = Promised && C.getType()->isVoidPointerType();
   bool OfBytes = allocatesBytes(C, F);
   if (!ByBody && !OfBytes && !allocatesByName(C, F) &&

@@ -269,7 +269,9 @@ void Collector::read(Entry &E) {
   if (Method && Method->isVirtual() && !isa<CXXDestructorDecl>(Method))
     keepVirtual(*Method, *Method->getParent(), Unit.symbol(F));
   readInto(Out, F, F.getBody(), *E.Seen, &F);
-  Out.Promises = promisedBy(F, Unit.context(), Known.elements());
+  // What a caller in another unit asks for may be any alignment.
+  int64_t Promised = promisedBy(F, Unit.context(), Known.elements());
+  Out.Promises = Promised < 0 ? 4096 : Promised;
   readRegions(*E.Seen, F, Out);
   Out.Names = namedByFunction(Unit, F);
   if (F.isImplicit() && isEmpty(Out))

@@ -69,9 +69,15 @@ int64_t promisedByDeclaration(const clang::CallExpr &C,
                               const clang::ASTContext &Context);
 
 /// Alignment in bytes of the memory that \p F returns anew on all ways, as of
-/// pages from the system or of an allocator that is told one; 0 not known.
+/// pages from the system or of an allocator that is told one; 0 not known,
+/// negative where a caller says it, to whom ofCall() tells it.
 int64_t promisedBy(const clang::FunctionDecl &F, clang::ASTContext &Context,
                    Accessors &Known, unsigned Depth = 0);
+
+/// \p Promised by what \p C calls, of an argument what that asks for; negative
+/// where it is an argument of the function around the call.
+int64_t ofCall(int64_t Promised, const clang::CallExpr &C,
+               const clang::ASTContext &Context);
 
 /// Could both be in one array or behind equal types, but in another instance?
 bool isOtherInstance(const Location &A, const Location &B);

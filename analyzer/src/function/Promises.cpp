@@ -24,8 +24,9 @@ namespace {
 constexpr unsigned MaxSteps = 8;    ///< from a result back to where it is from
 constexpr unsigned MostBits = 12;   ///< of an alignment: a page
 constexpr unsigned MaxHandedOn = 3; ///< functions that return another's result
-constexpr unsigned MaxStatements = 256; ///< statements of such a function
-constexpr int64_t PageBytes = 4096;     ///< the smallest that systems have
+constexpr unsigned MaxStatements = 1024; ///< statements of such a function
+constexpr int64_t PageBytes = 4096;      ///< the smallest that systems have
+constexpr int64_t AnyBytes = PageBytes;  ///< what is asked for while it runs
 
 /// What a function of the system or of the C library promises by itself.
 bool returnsPages(StringRef Name) {
@@ -53,6 +54,56 @@ const ValueDecl *wordOf(const Expr *E) {
   return V && V->hasGlobalStorage() ? V : nullptr;
 }
 
+/// An alignment that a function is handed: its promise is that of each caller.
+constexpr int64_t ofArgument(unsigned Index) { return -1 - int64_t(Index); }
+
+/// The alignment that \p E asks for: a number, what a variable begins as, that
+/// of a parameter (ofArgument), or any.  0 where it asks for none.
+int64_t asked(const Expr *E, const ASTContext &Context) {
+  Expr::EvalResult Result;
+  if (E->isValueDependent())
+    return AnyBytes;
+  if (E->EvaluateAsInt(Result, Context)) {
+    int64_t Bytes = Result.Val.getInt().getExtValue();
+    return 0 < Bytes && Bytes <= PageBytes ? Bytes : 0;
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParenCasts());
+  const ValueDecl *Named = Ref ? Ref->getDecl() : nullptr;
+  if (const auto *P = dyn_cast_or_null<ParmVarDecl>(Named))
+    return ofArgument(P->getFunctionScopeIndex());
+  const auto *V = dyn_cast_or_null<VarDecl>(Named);
+  const Expr *Begins =
+      V && V->hasGlobalStorage() ? V->getAnyInitializer() : nullptr;
+  return Begins ? std::max<int64_t>(asked(Begins, Context), 1) : AnyBytes;
+}
+
+/// What a mask of an address's last bits is made of: `~(alignment - 1)`.
+const Expr *maskOf(const Expr *E) {
+  for (unsigned Steps = 0; Steps < MaxSteps; ++Steps) {
+    E = E->IgnoreParenCasts();
+    if (const auto *U = dyn_cast<UnaryOperator>(E);
+        U && (U->getOpcode() == UO_Not || U->getOpcode() == UO_Minus))
+      E = U->getSubExpr();
+    else if (const auto *B = dyn_cast<BinaryOperator>(E);
+             B && B->getOpcode() == BO_Sub)
+      E = B->getLHS();
+    else
+      break;
+  }
+  return E;
+}
+
+/// Is it a member of a record that is a local variable itself?
+bool isOfLocalRecord(const Expr *E) {
+  const auto *M = dyn_cast<MemberExpr>(E->IgnoreParenCasts());
+  const auto *Ref =
+      M && !M->isArrow()
+          ? dyn_cast<DeclRefExpr>(M->getBase()->IgnoreParenCasts())
+          : nullptr;
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && V->hasLocalStorage() && !isa<ParmVarDecl>(V);
+}
+
 class Returns {
 public:
   Returns(ASTContext &Context, Accessors &Known, unsigned Depth)
@@ -68,9 +119,10 @@ private:
   llvm::SmallVector<const Expr *, 4> Values;
   /// What is put where a local's address is handed to posix_memalign.
   llvm::DenseMap<const VarDecl *, int64_t> Put;
-  llvm::SmallVector<const VarDecl *, 4> Following;
+  llvm::SmallVector<const ValueDecl *, 4> Following;
   llvm::SmallVector<const BinaryOperator *, 2> Added;
-  /// What words that outlive the call are set to, or are themselves added to.
+  /// What words that outlive the call, and members of local records, are set
+  /// to, or are themselves added to.
   llvm::SmallVector<std::pair<const ValueDecl *, const Expr *>, 4> Set;
 
   bool look(const Stmt &Body);
@@ -79,6 +131,7 @@ private:
   std::optional<int64_t> value(const Expr *E);
   std::optional<int64_t> called(const CallExpr &C);
   std::optional<int64_t> computed(const BinaryOperator &B);
+  bool isRoundedUp(const Expr *E, int64_t Bytes, unsigned Steps = 0);
   bool isFresh(const Expr *E, unsigned Steps = 0);
   bool isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps = 0);
   bool anyValue(const VarDecl &V, llvm::function_ref<bool(const Expr *)> Is);
@@ -106,7 +159,7 @@ void Returns::putBy(const CallExpr &C) {
       Of ? dyn_cast<DeclRefExpr>(Of->getSubExpr()->IgnoreParenCasts())
          : nullptr;
   if (const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr)
-    Put[V] = constant(C.getArg(1));
+    Put[V] = asked(C.getArg(1), Context);
 }
 
 /// All that is returned; false where that is too much to look at.
@@ -135,7 +188,8 @@ bool Returns::look(const Stmt &Body) {
   return true;
 }
 
-/// Nothing where it is null, which needs no alignment.
+/// Nothing where it is null, which needs no alignment, or kept in memory, as in
+/// a list of what was given back: that was new before.
 std::optional<int64_t> Returns::value(const Expr *E) {
   E = E->IgnoreParenCasts();
   if (E->isNullPointerConstant(Context, Expr::NPC_ValueDependentIsNotNull))
@@ -148,6 +202,23 @@ std::optional<int64_t> Returns::value(const Expr *E) {
     const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
     return V && V->hasLocalStorage() && !isa<ParmVarDecl>(V) ? local(*V) : 0;
   }
+  const auto *U = dyn_cast<UnaryOperator>(E);
+  if (isa<ArraySubscriptExpr>(E) || (U && U->getOpcode() == UO_Deref))
+    return std::nullopt;
+  if (const auto *M = dyn_cast<MemberExpr>(E)) {
+    if (!isOfLocalRecord(M))
+      return std::nullopt;
+    if (llvm::is_contained(Following, M->getMemberDecl()))
+      return 0;
+    Following.push_back(M->getMemberDecl());
+    llvm::SmallVector<const Expr *, 2> Given;
+    for (const auto &[Word, Value] : Set)
+      if (Word == M->getMemberDecl())
+        Given.push_back(Value);
+    std::optional<int64_t> Least = least(Given);
+    Following.pop_back();
+    return Least.value_or(0);
+  }
   const auto *C = dyn_cast<CallExpr>(E);
   return C ? called(*C) : 0;
 }
@@ -158,11 +229,12 @@ std::optional<int64_t> Returns::called(const CallExpr &C) {
     return 0;
   int Told = toldAlignment(F->getName());
   if (Told >= 0)
-    return unsigned(Told) < C.getNumArgs() ? constant(C.getArg(unsigned(Told)))
-                                           : 0;
+    return unsigned(Told) < C.getNumArgs()
+               ? asked(C.getArg(unsigned(Told)), Context)
+               : 0;
   if (int64_t Declared = promisedByDeclaration(C, Context))
     return Declared;
-  return promisedBy(*F, Context, Known, Depth + 1);
+  return ofCall(promisedBy(*F, Context, Known, Depth + 1), C, Context);
 }
 
 /// Is one of the values that a local is given such a one?
@@ -200,10 +272,12 @@ bool Returns::isFresh(const Expr *E, unsigned Steps) {
   if (const auto *B = dyn_cast<BinaryOperator>(E))
     return isFresh(B->getLHS(), Steps + 1) || isFresh(B->getRHS(), Steps + 1);
   if (const auto *C = dyn_cast<CallExpr>(E))
-    return isAllocation(*C, Context) || called(*C).value_or(0) > 0;
+    return isAllocation(*C, Context) || called(*C).value_or(0) != 0;
   if (const ValueDecl *Word = wordOf(E))
     return llvm::any_of(Set, [&](const auto &One) {
-      return One.first == Word && isMadeOf(One.second, *Word);
+      return One.first == Word &&
+             (isMadeOf(One.second, *Word) ||
+              (isOfLocalRecord(E) && isFresh(One.second, Steps + 1)));
     });
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
@@ -228,7 +302,33 @@ std::optional<int64_t> Returns::computed(const BinaryOperator &B) {
   if (Op != BO_And && Op != BO_Mul)
     return 0;
   int64_t Right = Lowest(B.getRHS()), Left = Lowest(B.getLHS());
-  return isFresh(Right ? B.getLHS() : B.getRHS()) ? std::max(Left, Right) : 0;
+  const Expr *Address = Right || !Left ? B.getLHS() : B.getRHS();
+  if (int64_t Whole = std::max(Left, Right))
+    return isFresh(Address) || isRoundedUp(Address, Whole) ? Whole : 0;
+  return Op == BO_And && isFresh(Address) ? asked(maskOf(B.getRHS()), Context)
+                                          : 0;
+}
+
+/// Is it what a call returned, with as much added as rounding it down to a
+/// multiple of \p Bytes may take?  That is done to new memory alone.
+bool Returns::isRoundedUp(const Expr *E, int64_t Bytes, unsigned Steps) {
+  int64_t Added = 0;
+  E = E->IgnoreParenCasts();
+  for (; Steps < MaxSteps; ++Steps) {
+    const auto *B = dyn_cast<BinaryOperator>(E);
+    if (!B || B->getOpcode() != BO_Add)
+      break;
+    int64_t Right = constant(B->getRHS());
+    Added += Right ? Right : constant(B->getLHS());
+    E = (Right ? B->getLHS() : B->getRHS())->IgnoreParenCasts();
+  }
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  auto Found = V ? Seen.Locals.find(V) : Seen.Locals.end();
+  if (Found != Seen.Locals.end() && Found->second.Values.size() == 1)
+    E = Found->second.Values.front()->IgnoreParenCasts();
+  return Added >= Bytes - 1 && isa<CallExpr>(E) &&
+         E->getType()->isPointerType();
 }
 
 std::optional<int64_t> Returns::local(const VarDecl &V) {
@@ -292,7 +392,10 @@ std::optional<int64_t> Returns::least(llvm::ArrayRef<const Expr *> All) {
   std::optional<int64_t> Least;
   for (const Expr *E : All)
     if (std::optional<int64_t> One = value(E))
-      Least = Least ? std::min(*Least, *One) : One;
+      // Of what callers ask for nothing is known here.
+      Least = !Least || (*Least < 0 && *One) ? One
+              : *One < 0                     ? Least
+                                             : std::min(*Least, *One);
   return Least;
 }
 
@@ -333,6 +436,13 @@ int64_t promisedByDeclaration(const CallExpr &C, const ASTContext &Context) {
   const auto *Of = dyn_cast<CallExpr>(C.getArg(0)->IgnoreParenCasts());
   const FunctionDecl *From = Of ? Of->getDirectCallee() : nullptr;
   return From && From->getBuiltinID() ? 0 : Constant(C.getArg(1));
+}
+
+int64_t ofCall(int64_t Promised, const CallExpr &C, const ASTContext &Context) {
+  if (Promised >= 0)
+    return Promised;
+  auto Index = unsigned(-1 - Promised);
+  return Index < C.getNumArgs() ? asked(C.getArg(Index), Context) : AnyBytes;
 }
 
 int64_t promisedBy(const FunctionDecl &F, ASTContext &Context, Accessors &Known,

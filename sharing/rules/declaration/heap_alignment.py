@@ -21,7 +21,7 @@ before it, what a std::vector holds counts as allocated by one that does not kno
 characters is told the size of, in any: it aligns to what characters need.  A wrapper of the project, known by
 its name, by an attribute, or because it returns memory for the size of a record that it is told (and is told neither
 where that is nor which of several), promises what malloc does where its definition is seen to call malloc, or another
-wrapper that does; what is not seen of one may align, and is low.  So is what a record tells of memory that was
+wrapper that does; what is not seen of one may align, and is low, or medium where the record is busy.  So is what a record tells of memory that was
 reserved.  Of one that is seen to call what aligns nothing is said.
 """
 
@@ -206,6 +206,7 @@ def _draft(
     # What a wrapper promises that is not seen is not written anywhere: most hand on what malloc gives.
     known = any((api := p[0].api.rpartition("::")[2]) in _MALLOCS or api in wrappers or p[0].guarantee for p in places)
     severity = Severity.MEDIUM if facts.align >= ctx.line_size and known else Severity.LOW
+    says = f"promises {promised}" if known else f"is not seen to promise more than {promised}"
     struct = f"struct {name}" if spoken == "C" else name
     edit = (
         f"{struct} *p = aligned_alloc(_Alignof({struct}), sizeof *p);"
@@ -223,7 +224,7 @@ def _draft(
         ),
         message=(
             f"{name} asks for {facts.align} bytes of alignment, but {fact.api} in {at}{more} "
-            f"promises {promised}: its members start off their lines by multiples of that, and the compiler does not "
+            f"{says}: its members start off their lines by multiples of that, and the compiler does not "
             f"know: allocate it with aligned_alloc{' or with new of C++17' if spoken == 'C++' else ''}"
         ),
         evidence=(f"alignment of {name}: {facts.align}; promised by {fact.api}: {promised}",),
