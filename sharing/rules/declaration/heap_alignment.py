@@ -21,8 +21,8 @@ before it, what a std::vector holds counts as allocated by one that does not kno
 characters is told the size of, in any: it aligns to what characters need.  A wrapper of the project, known by
 its name, by an attribute, or because it returns memory for the size of a record that it is told (and is told neither
 where that is nor which of several), promises what malloc does where its definition is seen to call malloc, or another
-wrapper that does; what is not seen of one may align, and is low, or medium where the record is busy.  So is what a record tells of memory that was
-reserved.  Of one that is seen to call what aligns nothing is said.
+wrapper that does; what is not seen of one may align, and is low, or medium where the record is busy.  So is what a
+record tells of memory that was reserved.  Of one that is seen to call what aligns nothing is said.
 """
 
 from __future__ import annotations
