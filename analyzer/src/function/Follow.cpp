@@ -180,6 +180,7 @@ Location Locations::merge(const VarDecl &V, const LocalValues &L) {
   }
   if ((Steps || Several) && Out.isReported() && !Out.Indexed) {
     Out.Indexed = true;
+    Out.Walks = L.Stepped && !L.Leaps;
     Out.Stride = Steps ? sizeOf(V.getType()->getPointeeType()) : 0;
     Out.Root = unsigned(reinterpret_cast<uintptr_t>(&V) >> 3) | 1;
   }

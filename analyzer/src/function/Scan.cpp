@@ -232,8 +232,13 @@ void Scan::assign(const BinaryOperator &B) {
       --HandedOut[V];
       Functions.emplace_back(V, B.getRHS());
     }
-  } else if (B.isCompoundAssignmentOp())
+  } else if (B.isCompoundAssignmentOp()) {
     harmless(B.getLHS(), /*Steps=*/true);
+    const VarDecl *V = localOf(B.getLHS());
+    if (V && isPointer(V->getType()) &&
+        !B.getRHS()->isEvaluatable(V->getASTContext()))
+      Locals[V].Leaps = true;
+  }
 }
 
 /// Local objects that are moved from, or that do no longer hold what they did.

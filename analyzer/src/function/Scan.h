@@ -26,6 +26,7 @@ namespace linemate {
 struct LocalValues {
   llvm::SmallVector<const clang::Expr *, 2> Values;
   bool Stepped = false; ///< incremented: it walks along an array
+  bool Leaps = false;   ///< by as many elements as a variable says
   unsigned Uses = 0;    ///< mentions, and those that cannot change it
   unsigned Harmless = 0;
   bool escapes() const { return Uses != Harmless; }

@@ -254,7 +254,13 @@ bool Body::starts(const CallExpr &C) {
   }
   size_t First = Out.Starts.size();
   start(Run, Name, Row->Many, C.getExprLoc());
-  llvm::SmallVector<const Expr *, 4> Given(C.arguments());
+  // What an algorithm is given it divides among its threads itself: the ends of
+  // a range are nobody's elements.
+  bool Divides = Row->Many && !Row->Entry;
+  llvm::SmallVector<const Expr *, 4> Given;
+  for (const Expr *Arg : C.arguments())
+    if (!Divides || callable(Arg))
+      Given.push_back(Arg);
   handed(First, Given);
   // What is handed to a library's template is not called here.
   if (!Run || HasThis || !Known.of(*F).IsLibrary)

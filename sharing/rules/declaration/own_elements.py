@@ -6,7 +6,8 @@ line is that rule's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -188,6 +189,11 @@ def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_A
     in_arrays = {record.facts.key for record in _of_arrays(program)}
     # Of smaller ones packed-thread-slots speaks, where it sees which variable's elements are handed over.
     seen = _passed_elements(program, arguments, Passed.VARIABLE)
+    started: dict[tuple[str, int], list[Defined[FunctionFacts] | None]] = defaultdict(list)
+    for one in arguments:
+        if one.kind == Passed.FUNCTION:
+            entry = program.function(one.within.unit, program.symbol(one.within.unit, one.value))
+            started[one.within.facts.identity, one.call].append(entry)
     for one in arguments:
         function, unit = one.within.facts, one.within.unit
         start = ctx.knowledge.thread_start(one.callee) if one.callee else None
@@ -202,34 +208,43 @@ def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_A
             taken = used_by(program, entry) if entry is not None else ()
             wanted = (Base.PARAMETER, start.data_parameter)
             handed = [r for base, number, r in taken if (base, number) == wanted and r.facts.key in in_arrays]
+        entries = started.get((function.identity, one.call), [])
         for record in handed:
             key = record.facts.key
             if record.facts.size < ctx.line_size and key in seen:
                 continue
+            if entries and all(_is_part(entry, record, ctx) for entry in entries):
+                continue
             # What starts the threads sets their elements up.
-            uses = tuple(use for use in ctx.uses.of_record(key) if use.function != function.name)
+            uses = _of_one(use for use in ctx.uses.of_record(key) if use.function != function.name)
             yield Elements(shown_name(record.facts), key, record, uses)
 
 
 def _started_with(program: Program, ctx: SourceContext) -> Iterator[Elements]:
     """Records of which threads of C++ are started with one of several, each with another one."""
-    for starter, record in elements_of_starts(program, behind=False):
-        key, size = record.facts.key, record.facts.size
-        uses = ctx.uses.of_record(key)
-        mine = tuple(use for use in uses if use.function != starter and not use.new and use.offset < size)
-        yield Elements(shown_name(record.facts), key, record, mine)
-
-
-def elements_of_starts(program: Program, *, behind: bool) -> Iterator[tuple[str, Defined[RecordFacts]]]:
-    """(name of the function, record) for each start of C++ that hands over one of several objects.
-
-    ``behind``: of which several pointers lead to one each, else elements that stand side by side.
-    """
     for defined in program.functions.values():
         for start in defined.facts.starts:
-            record = program.record(defined.unit, start.element) if start.element >= 0 else None
-            if record is not None and start.behind is behind:
-                yield defined.facts.name, record
+            record = program.record(defined.unit, start.element) if start.element >= 0 and not start.behind else None
+            name = program.symbol(defined.unit, start.entry) if start.entry >= 0 else ""
+            if record is None or _is_part(program.function(defined.unit, name), record, ctx):
+                continue
+            key, size, starter = record.facts.key, record.facts.size, defined.facts.name
+            uses = (use for use in ctx.uses.of_record(key) if use.function != starter and not use.new)
+            yield Elements(shown_name(record.facts), key, record, _of_one(u for u in uses if u.offset < size))
+
+
+def _is_part(entry: Defined[FunctionFacts] | None, record: Defined[RecordFacts], ctx: SourceContext) -> bool:
+    """Does what a thread runs go on from the element that it is handed, with which a part of the array begins?"""
+    uses = (u for u in ctx.uses.of_record(record.facts.key) if entry is not None and u.function == entry.facts.name)
+    return any(use.walks and use.stride == record.facts.size for use in uses)
+
+
+def _of_one(uses: Iterable[Use]) -> tuple[Use, ...]:
+    """Without what goes on from element to element: who does that has the neighbours as well.
+
+    Where several threads go through a part each, two of them meet at its ends alone.
+    """
+    return tuple(use for use in uses if not use.walks)
 
 
 def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:

@@ -8,7 +8,8 @@ several threads at once is handed one after the other, where a thread-local poin
 a thread's loop (``epoll_event.data.ptr``) leads to it, or where addresses of elements are given out one by one and
 several threads change what they got without a lock (below a line only of arrays of a few, and of what is handed out
 with the function that works on it in a loop); where other records have one of the type as a member, a pointer
-to it says of no element that it is changed.  So is what a pointer to an element at the thread's number leads
+to it says of no element that it is changed.  Who goes on from the element that it is handed to the next fills a part,
+whose ends alone meet another's.  A thread's own is also what a pointer to an element at the thread's number leads
 to, where it is returned or handed on.  Elements that have a lock each, or are locks, taken at an index or by
 functions of their class or of a member's, are locked apart in order to be used apart; so are those with a word that
 is changed with the memory order of taking a lock and again with that of giving it back.  And it finds records below a
