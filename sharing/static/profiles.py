@@ -21,6 +21,7 @@ from sharing.model.image import Image
 from sharing.model.profile import Access, Actor, FrequentUse, LineProfile, Neighbour, Range, Role, Spot
 from sharing.model.types import Member
 from sharing.model.vocabulary import LockKind
+from sharing.static import numbers
 from sharing.static.accesscolumns import ATOMIC, BITMAP, GIVEN, INDEXED, LOAD, OWN, RMW, STORE, WALKS, AccessColumns
 from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
@@ -271,7 +272,7 @@ class Profiler:
         if piece.leaf is not None and self._is_thread_handle(piece.leaf):
             writes, reads = [], [a for a in reads if not a.writes]  # written once a thread, which costs far more
             often = often and FrequentUse()
-        if counts_failures(piece.name) and _is_counted(role, accesses):
+        if counts_failures(piece.name) and _is_counted(role, accesses) and not self._in_every_round(piece.rows):
             # The branch that it counts on looks as likely as its other arm.
             writes, reads = [], [a for a in reads if not a.writes]
             often = often and often.doubtful()
@@ -279,6 +280,17 @@ class Profiler:
             # Crates make their static data once, and grow it or hook in there; what they count is the program's.
             writes, often = [], often and often.unwritten()
         return writes, reads, often
+
+    def _in_every_round(self, rows: list[int]) -> bool:
+        """Does a loop write it on each of its rounds, whatever its name says of what it counts?
+
+        An outermost one: of an arm that goes back to the loop's begin compilers make a loop within it.
+        """
+        sites, columns = self.accesses.sites, self._columns
+        return any(
+            columns.kind[at] in (STORE, RMW) and columns.depth[at] == 1 and sites["rarity"][at] < numbers.EVERY_ROUND
+            for at in rows
+        )
 
     def _is_thread_handle(self, leaf: Member) -> bool:
         return any(self._knowledge.thread_handles.find(name) >= 0 for name in (*leaf.via, _leaf_type(leaf)))
