@@ -56,7 +56,8 @@ class AccessTable(msgspec.Struct, frozen=True):
 class ColdWords(msgspec.Struct, frozen=True):
     """Words in function names that speak of start-up, shutdown or diagnosis.
 
-    ``library``: in names that a library exports, of what makes its objects, as ``stop`` of what ends them.
+    ``library``: in names that a library exports, of what makes its objects, as ``stop`` of what ends them.  ``tests``:
+    those of the others that say nothing of what threads are started for.
     """
 
     start: frozenset[str]
@@ -64,6 +65,7 @@ class ColdWords(msgspec.Struct, frozen=True):
     library: frozenset[str]
     diagnostic: frozenset[str]
     anywhere: frozenset[str]
+    tests: frozenset[str]
 
     @property
     def all(self) -> frozenset[str]:

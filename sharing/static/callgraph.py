@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import stacked
+from sharing.model.arrays import distinct, stacked
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
-from sharing.static.coldness import coldness, left_over, whole_work, without_names
+from sharing.static.coldness import coldness, left_over, without_names
 from sharing.static.edges import edges_of
+from sharing.static.everyround import on_every_round, whole_work
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
 from sharing.static.librarycode import library_code
@@ -121,7 +122,9 @@ def build(
         image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere, presumed=presumed
     )
     own = whole_work(image, edges, threads.roots)
-    factor = without_names(coldness(image, knowledge), image, own)
+    started = [root.function for root in threads.roots if root.function >= 0 and root.name != "main"]
+    begun = distinct(np.append(own, np.array(started, np.int64))).tolist()
+    factor = without_names(coldness(image, knowledge), image, knowledge, on_every_round(image, edges, own), begun)
     ways = _ways_in(image, threads)
     met = pointed(image, kept, ways.pointed) if threads.threaded else None
     entries, once = _with_bits(threads.roots), run_once(edges, threads.roots, ways.entered)

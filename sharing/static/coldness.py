@@ -21,8 +21,6 @@ from sharing.knowledge.namewords import words_of
 from sharing.model.arrays import among
 from sharing.model.image import FunctionFlag, Image, ImageKind
 from sharing.static import numbers
-from sharing.static.edges import Edges
-from sharing.static.executions import in_loop
 from sharing.static.starts import Root
 
 _LENGTH = re.compile(r"(\d+)")
@@ -74,34 +72,30 @@ def _commands(image: Image) -> list[tuple[int, str]]:
     return [(row, image.table_names[at]) for row, at in zip(rows[alone].tolist(), starts[alone].tolist(), strict=True)]
 
 
-def without_names(factor: Floats, image: Image, rows: npt.NDArray[np.int64]) -> Floats:
-    """The factors where the names of these functions tell nothing, but for the last words of a program."""
-    rows = rows[factor[rows] > numbers.LAST_WORDS]
+def without_names(
+    factor: Floats, image: Image, knowledge: Knowledge, rows: npt.NDArray[np.int64], threads: Sequence[int]
+) -> Floats:
+    """The factors where the names of these functions tell nothing, but for the last words of a program.
+
+    Of what ``threads`` begin in, and of what is all that they do, neither do words of tests: what a program starts
+    threads for is what it is for.
+    """
+    tested = [row for row in threads if (name := _name(image, row)) and _is_a_test(name, knowledge)]
+    rows = np.append(rows[factor[rows] > numbers.LAST_WORDS], np.array(tested, np.int64))
     result = factor.copy()
     result[rows] = np.where(image.functions["flags"][rows] & FunctionFlag.COLD, numbers.COLD, 1.0)
     return result
 
 
-def whole_work(image: Image, edges: Edges, roots: Sequence[Root]) -> npt.NDArray[np.int64]:
-    """Functions that are all that a thread does: its entry makes one call, and neither loops nor makes another.
+def _name(image: Image, row: int) -> str:
+    name = int(image.functions["name"][row])
+    return image.names[name] if name >= 0 else ""
 
-    An entry that loops itself is so where several such threads run at once: tests start what they test so, and no
-    program starts several that clean up. Words of these names say nothing against what is seen, a thread that lives
-    there.
-    """
-    sites, calls = image.sites, image.calls
-    made = np.bincount(calls["function"][calls["function"] >= 0], minlength=len(image.functions))
-    loops = np.append(np.zeros(len(image.functions), bool), False)  # the last one for -1
-    for rows in (sites, calls):
-        loops[rows["function"][in_loop(rows["loop_depth"])]] = True
-    found = {root.function for root in roots if root.many and root.function >= 0 and loops[root.function]}
-    front = {root.function for root in roots if root.function >= 0 and root.name != "main"}
-    while front:
-        single = [row for row in front if made[row] == 1 and not loops[row]]
-        callees = {int(edges.callee[at]) for row in single for at in range(edges.start[row], edges.start[row + 1])}
-        front = callees - found
-        found |= front
-    return np.array(sorted(found), np.int64)
+
+def _is_a_test(name: str, knowledge: Knowledge) -> bool:
+    """Does nothing but the words of a test speak of it as seldom run?"""
+    words = (knowledge.cold.all & set(_ends(name))) | (knowledge.cold.anywhere & set(_parts(name)))
+    return words <= knowledge.cold.tests
 
 
 def left_over(image: Image, roots: Sequence[Root], own: npt.NDArray[np.int64]) -> Floats | None:

@@ -282,13 +282,18 @@ class Profiler:
         return writes, reads, often
 
     def _in_every_round(self, rows: list[int]) -> bool:
-        """Does a loop write it on each of its rounds, whatever its name says of what it counts?
+        """Does the loop of a thread's entry write it on each of its rounds, whatever its name says of what it counts?
 
-        An outermost one: of an arm that goes back to the loop's begin compilers make a loop within it.
+        An outermost one: of an arm that goes back to the loop's begin compilers make a loop within it.  Loops of what
+        entries call may be those of an arm as well, that tries again.
         """
         sites, columns = self.accesses.sites, self._columns
+        entries = {root.function for root in self.graph.roots}
         return any(
-            columns.kind[at] in (STORE, RMW) and columns.depth[at] == 1 and sites["rarity"][at] < numbers.EVERY_ROUND
+            columns.kind[at] in (STORE, RMW)
+            and columns.function[at] in entries
+            and columns.depth[at] == 1
+            and sites["rarity"][at] < numbers.EVERY_ROUND
             for at in rows
         )
 
