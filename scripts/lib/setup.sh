@@ -213,14 +213,18 @@ set_up() {
     install_packages "$runtime_needs$package_needs$test_needs"
     touch "$log_dir/started"
     [ -z "${2:-}" ] || "$2" 9>&- &
+    ensure_environment "$root/.venv/.run-ready" requirements.txt requirements-build.txt
+    # The build needs only what is installed by now; what tests need is mostly waited for.
+    ensure_native 9>&- &
+    local building=$!
     ensure_environment "$root/.venv/.test-ready" requirements.txt requirements-build.txt requirements-lsp.txt requirements-dev.txt
-    set_stamp "$root/.venv/.run-ready" "$(environment_hash requirements.txt requirements-build.txt)"
+    wait "$building" || exit
   else
     install_packages "$runtime_needs"
     touch "$log_dir/started"
     ensure_environment "$root/.venv/.run-ready" requirements.txt requirements-build.txt
+    ensure_native
   fi
-  ensure_native
   # What the command itself says, on either stream, begins apart from this.
   [ -z "$said" ] || printf '\n' >&2
   exec 9>&-
