@@ -1,5 +1,4 @@
-//===- FunctionObjects.cpp - What a std::function holds
-//--------------------===//
+//===- FunctionObjects.cpp - What a std::function holds -------------------===//
 //
 // Owns the places of functions that objects of the library hold: one for each
 // signature, since who calls such an object may call whatever was put into one
