@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -143,8 +144,11 @@ int main(int n, char **v) { while (n--) { serve(n); throw(n); next(n); lazily(n)
 # Words that an exchange finds zero, with no test of their own.
 TAKEN = """
 #include <stdlib.h>
-volatile long seen_swapped, seen_compared, seen_returned, seen_given, seen_reset, seen_handed, seen_counted, seen_new;
-static int once_swapped, once_compared, once_returned, often_given, often_reset, often_handed, often_counted, often_new;
+volatile long seen_said, seen_swapped, seen_compared, seen_returned, seen_given, seen_back, seen_reset, seen_handed;
+volatile long seen_counted, seen_new;
+static int once_swapped, once_compared, once_returned, often_given, often_back, often_reset, often_handed;
+static int often_counted, often_new;
+static _Bool once_said;
 static long *once_made;
 #define TAKES(word) !__atomic_exchange_n(&word, 1, __ATOMIC_ACQ_REL)
 __attribute__((noinline)) static int compared(int *word, int expected) {
@@ -155,10 +159,12 @@ __attribute__((noinline)) void reset(void) { __atomic_store_n(&often_reset, 0, _
 __attribute__((noinline)) void hand_out(int *where) { *where = rand(); }
 __attribute__((noinline)) int work(int n) {
   int none = 0;
+  if (!__atomic_exchange_n(&once_said, (_Bool)1, __ATOMIC_ACQ_REL)) seen_said++;
   if (TAKES(once_swapped)) { seen_swapped++; rand(); }
   if (__atomic_compare_exchange_n(&once_compared, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) seen_compared++;
   begin();
   if (TAKES(often_given)) { seen_given++; rand(); __atomic_store_n(&often_given, 0, __ATOMIC_RELEASE); }
+  if (TAKES(often_back)) { seen_back++; rand(); __atomic_exchange_n(&often_back, 0, __ATOMIC_ACQ_REL); }
   if (TAKES(often_reset)) seen_reset++;
   if (TAKES(often_handed)) seen_handed++;
   if (!__atomic_fetch_add(&often_counted, 1, __ATOMIC_RELAXED)) seen_counted++;
@@ -178,7 +184,7 @@ int main(int n, char **v) {
   return 0;
 }
 """
-TAKEN_ONCE = {"seen_swapped", "seen_compared", "seen_returned", "seen_new"}
+TAKEN_ONCE = {"seen_said", "seen_swapped", "seen_compared", "seen_returned", "seen_new"}
 # What std::call_once is handed, and std::for_each.
 CALLED = """
 #include <algorithm>
@@ -285,13 +291,26 @@ def test_source_says_the_same(tmp_path: Path) -> None:
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == ONCE
 
 
-# On AArch64 an exchange is a function of gcc's library.
-@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+# On AArch64 an exchange is a function that stands for the instruction.
+@pytest.mark.parametrize("tool", ["gcc", "clang-19", "aarch64-linux-gnu-gcc"])
 def test_what_is_done_by_who_takes_a_word_for_good_is_done_once(compiled: Compile, tool: str) -> None:
     (image,) = read_images(str(compiled(tool, "c", TAKEN, "-O2")), types=False)
     found = rarities(with_rarity(image))
     assert found.keys() >= TAKEN_ONCE
     assert {name for name, rarity in found.items() if rarity >= SELDOM} == TAKEN_ONCE
+
+
+def test_functions_that_stand_for_an_exchange_need_no_name(compiled: Compile, tmp_path: Path) -> None:
+    program = compiled("aarch64-linux-gnu-gcc", "c", TAKEN, "-O2")
+    stripped = tmp_path / "stripped"
+    subprocess.run(["aarch64-linux-gnu-strip", "-o", str(stripped), str(program)], check=True)
+    (named,), (image,) = (read_images(str(path), types=False) for path in (program, stripped))
+    held, same = (
+        one.zero_ranges[one.zero_ranges["what"] == ZeroRange.HELD][["variable", "begin", "end"]].tolist()
+        for one in (named, image)
+    )
+    assert len(held) >= len(TAKEN_ONCE) - 1
+    assert held == same
 
 
 def test_source_says_the_same_of_who_takes_a_word(tmp_path: Path) -> None:

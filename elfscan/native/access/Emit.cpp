@@ -338,7 +338,13 @@ void FunctionFlow::argument(const Value &V, ArgRow Row, bool AnyAddress,
     if (uint64_t Function = functionAt(V))
       Row.Value = int64_t(Function);
     Row.Source = uint8_t(std::min<uint32_t>(V.apart(), UINT8_MAX));
-    escape(V);
+    if (Known && Known->outlined(Row.Callee) && V.Origin && P.inData(V.Base)) {
+      // It is used there and goes no further.
+      Used[V.Origin] |= Followed;
+      reportAddress(V, Row.Ip, G.blocks()[BlockNumber]);
+    } else {
+      escape(V);
+    }
   } else if (V.Kind == ValueKind::Param && V.isExact() && V.Arg < MaxParam &&
              V.Base > -MaxParamOffset && V.Base < MaxParamOffset) {
     Row.Kind = uint8_t(ArgKind::Param);
@@ -479,12 +485,16 @@ void FunctionFlow::reportEscape(const Escape &E, std::span<const Op> Ops) {
   uint32_t Index = E.Origin - 1;
   const Block &B = *std::prev(
       std::ranges::upper_bound(G.blocks(), Index, {}, &Block::First));
-  uint8_t Flags = E.What.Stride ? SiteFlag::Indexed : 0;
-  uint64_t Function = functionAt(E.What);
-  uint64_t Target = Function ? Function : uint64_t(E.What.Base);
-  Out->Sites.push_back(
-      {Ops[Index].Ip, Target, Current.Row, 0, narrowed(E.What.Stride), B.Order,
-       uint8_t(Access::Address), Flags, B.LoopDepth, B.Rarity});
+  reportAddress(E.What, Ops[Index].Ip, B);
+}
+
+void FunctionFlow::reportAddress(const Value &V, uint64_t Ip, const Block &B) {
+  uint8_t Flags = V.Stride ? SiteFlag::Indexed : 0;
+  uint64_t Function = functionAt(V);
+  uint64_t Target = Function ? Function : uint64_t(V.Base);
+  Out->Sites.push_back({Ip, Target, Current.Row, 0, narrowed(V.Stride), B.Order,
+                        uint8_t(Access::Address), Flags, B.LoopDepth,
+                        B.Rarity});
 }
 
 } // namespace linemate

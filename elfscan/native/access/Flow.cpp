@@ -69,7 +69,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Zeros.clear();
   Waits.start(G);
   Sleeps.clear();
-  Spins.start(Ops);
+  Spins.start(Ops, callsOutlined(Ops));
   size_t Sites = Out->Sites.size(), Params = Out->Params.size();
   size_t Calls = Out->Calls.size(), Behind = Out->Behind.size();
   std::span<const Block> Blocks = G.blocks();

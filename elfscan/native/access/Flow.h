@@ -14,6 +14,7 @@
 #include "Graph.h"
 #include "Join.h"
 #include "Naps.h"
+#include "OutlinedAtomics.h"
 #include "SpinLocks.h"
 #include "Tables.h"
 #include "Value.h"
@@ -81,6 +82,14 @@ struct KnownResults {
   /// Functions with what each makes of its arguments, sorted.
   std::vector<std::pair<uint64_t, FromArgument>> Given;
 
+  /// Functions that stand for one atomic instruction, sorted.
+  std::vector<OutlinedAtomic> Outlined;
+
+  const OutlinedAtomic *outlined(uint64_t Function) const {
+    auto It = std::ranges::lower_bound(Outlined, Function, {},
+                                       &OutlinedAtomic::Function);
+    return It != Outlined.end() && It->Function == Function ? &*It : nullptr;
+  }
   bool isNew(uint64_t Function) const {
     return std::ranges::binary_search(New, Function);
   }
@@ -169,6 +178,11 @@ private:
   struct Escape {
     uint32_t Origin;
     Value What;
+  };
+  /// What an outlined atomic that is called does to which word.
+  struct OutlinedChange {
+    SpinLocks::Word What;
+    bool Takes = false, Clears = false;
   };
   struct Entry {
     Registers Regs;
@@ -328,6 +342,8 @@ private:
   std::optional<int64_t> swapped(const Op &O, SpinLocks::Word What) const;
   std::optional<int64_t> numberIn(const Op &O, int8_t Reg) const;
   void spinTest(const Op &O, uint32_t Index, const Effective &E);
+  bool callsOutlined(std::span<const Op> Ops) const;
+  std::optional<OutlinedChange> outlinedChange(const Op &O) const;
   void spinChange(const Op &O, uint32_t Index, SpinLocks::Word What);
 
   // Pointers.cpp: where pointers to functions are kept.
@@ -380,6 +396,7 @@ private:
   void useMade(std::span<const Op> Ops);
   void sortEscapes();
   void reportEscape(const Escape &E, std::span<const Op> Ops);
+  void reportAddress(const Value &V, uint64_t Ip, const Block &B);
   /// Where the rows of the function begin.
   struct RowsBefore {
     size_t Sites, Calls, Params, Behind;

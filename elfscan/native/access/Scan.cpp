@@ -165,6 +165,7 @@ public:
   KnownResults search() {
     Found.Own = P.OwnResults;
     Found.Sparing = CalleeRegisterSearch(P, D).search();
+    Found.Outlined = outlinedAtomics(P);
     for (const Function &F : P.Functions)
       if (!(F.Flags & (StubFunction | GoFunction)))
         look(F);

@@ -81,6 +81,33 @@ void FunctionFlow::spinChange(const Op &O, uint32_t Index,
   }
 }
 
+bool FunctionFlow::callsOutlined(std::span<const Op> Ops) const {
+  return Known && !Known->Outlined.empty() &&
+         std::ranges::any_of(Ops, [&](const Op &O) {
+           return O.Next == Flow::Call && Known->outlined(uint64_t(O.Imm));
+         });
+}
+
+/// What \p O does as spinChange says it of instructions, where it calls one of
+/// the functions that stand for them.
+std::optional<FunctionFlow::OutlinedChange>
+FunctionFlow::outlinedChange(const Op &O) const {
+  const OutlinedAtomic *Of = Known && O.Next == Flow::Call
+                                 ? Known->outlined(uint64_t(O.Imm))
+                                 : nullptr;
+  if (!Of)
+    return std::nullopt;
+  MemOperand M;
+  M.Size = Of->Size;
+  SpinLocks::Word What = wordAt(M, {Now.Regs[C.Arguments[Of->Word]], false});
+  if (!What.Size)
+    return std::nullopt;
+  auto New = numberIn(O, C.Arguments[Of->New]);
+  bool OfZero = !Of->Compares || numberIn(O, C.Arguments[0]) == 0;
+  return OutlinedChange{What, OfZero && New.value_or(0),
+                        !Of->Compares && New == 0};
+}
+
 void FunctionFlow::waitTest(const Op &O, uint32_t Index, const Effective &E) {
   WaitedWords::Place At;
   if (O.MemCount) {
@@ -120,6 +147,11 @@ void FunctionFlow::spinTest(const Op &O, uint32_t Index, const Effective &E) {
     Spins.compares(Index, MadeBy(O.Compared), MadeBy(O.ComparedTo),
                    O.MemCount ? What : SpinLocks::Word());
   Spins.sees(O, Index, BlockNumber);
+  if (auto Of = outlinedChange(O); Of && Of->Takes)
+    Spins.tries(Index, BlockNumber, Of->What,
+                int8_t(std::countr_zero(C.Result)));
+  else if (Of)
+    Spins.stores(Index, BlockNumber, Of->What, Of->Clears);
   if (isFollowed(O.NarrowTo)) {
     NarrowReg = O.NarrowTo;
     NarrowNumber = O.Imm & 0xffff;

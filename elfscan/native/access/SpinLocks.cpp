@@ -22,9 +22,17 @@ constexpr size_t MaxWords = 16;
 /// Sweeps over the blocks for one word; loops within loops take a few.
 constexpr unsigned MaxSweeps = 16;
 
+/// Does \p O test the lowest \p Size bytes of \p Reg?  For a byte that a
+/// function returned, AArch64 has: tst w0, #0xff
+bool testsBytes(const Op &O, int8_t Reg, uint32_t Size) {
+  return O.Traits & Compares && O.Traits & HasSmall && O.First == Reg &&
+         O.Tested == NoReg && !O.AgainstNegative && Size < sizeof(O.Small) &&
+         O.Small == (1 << 8 * Size) - 1;
+}
+
 } // namespace
 
-void SpinLocks::start(std::span<const Op> Ops) {
+void SpinLocks::start(std::span<const Op> Ops, bool Calls) {
   Loads.clear();
   Draws.clear();
   Stores.clear();
@@ -32,10 +40,10 @@ void SpinLocks::start(std::span<const Op> Ops) {
   Branches.clear();
   Pending = Asked = {};
   AskedBy = NoReg;
-  Needed = std::ranges::any_of(Ops, [](const Op &O) {
-    return O.MemCount &&
-           (O.Swapped != NoReg || O.Proposed != NoReg || O.Added != NoReg);
-  });
+  Needed = Calls || std::ranges::any_of(Ops, [](const Op &O) {
+             return O.MemCount && (O.Swapped != NoReg || O.Proposed != NoReg ||
+                                   O.Added != NoReg);
+           });
 }
 
 SpinLocks::Word SpinLocks::loadedBy(uint32_t Index,
@@ -87,7 +95,8 @@ void SpinLocks::compares(uint32_t Index, uint32_t First, uint32_t Second,
 
 void SpinLocks::sees(const Op &O, uint32_t Index, uint32_t Block) {
   bool Asks = AskedBy != NoReg && AskedIn == Block &&
-              (O.BitTested == AskedBy || (O.Tested == AskedBy && !O.Against));
+              (O.BitTested == AskedBy || (O.Tested == AskedBy && !O.Against) ||
+               testsBytes(O, AskedBy, Asked.Size));
   if (Asks) {
     Pending = Asked;
     PendingAt = Index;

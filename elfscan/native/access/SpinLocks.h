@@ -30,8 +30,9 @@ public:
     auto operator<=>(const Word &) const = default;
   };
 
-  /// Forgets the function before; \p Ops are those of the next one.
-  void start(std::span<const Op> Ops);
+  /// Forgets the function before; \p Ops are those of the next one, which
+  /// \p Calls what may take a word for it.
+  void start(std::span<const Op> Ops, bool Calls);
   /// Whether the function has anything that may take a word.
   bool isNeeded() const { return Needed; }
 
