@@ -3,7 +3,7 @@
 Owns which objects these are, and where code arrives at them and waits.  A barrier or a latch is known by the functions
 that are called for it.  Of C++20 compilers put most of a latch, a semaphore or a flag into the caller: what is left is
 a call that waits for a word (``std::__atomic_wait_address``, bits/atomic_wait.h of libstdc++), and instructions that
-change it.
+change it.  Where that function has no name, ``latchcode`` knows it by its code.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sharing.model.image import ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
 from sharing.static.executions import in_loop
+from sharing.static.latchcode import WAIT, latch_waits
 from sharing.static.ownbarriers import own_barriers
 from sharing.static.promises import results
 from sharing.static.semaphores import barriers_of, begins_with
@@ -87,6 +88,8 @@ def meeting_points(
     callees = distinct_in(image.calls, "callee")
     names = names_of_callees(image, callees)
     known = barriers_of(image, knowledge)
+    latches = latch_waits(image) - known.keys()
+    known = known | dict.fromkeys(latches, WAIT)
     by_address = dict(zip(callees.tolist(), names, strict=True))
     at = rows_having(image.calls, "callee", list(known))
     at = at[image.calls["function"][at] >= 0]
@@ -118,7 +121,7 @@ def meeting_points(
         calls["rarity"][[row.word or of_region for row in rows]] = 0
         arrivals = calls[arrives]
         if any(row.word for row in rows) and not arrives.any():
-            latch = all(_LATCH in by_address[callee] for callee in calls["callee"].tolist())
+            latch = all(one in latches or _LATCH in by_address[one] for one in calls["callee"].tolist())
             written = writes(image) if written is None else written
             changed = changes(image, written, address)
             if not latch and not _is_gate(image, (roots, mask), address, changed, calls):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from linemate import api
 from tests.sharing.conftest import Compile
 from tests.sharing.phases import met
 
@@ -162,3 +164,39 @@ def test_who_does_not_wait_for_the_other_meets_it(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str], does: tuple[str, str]
 ) -> None:
     assert met(tmp_path, compiled, kind, CPP, {"DOES_ONE": does[0], "DOES_TWO": does[1]}, "cc")
+
+
+NAMELESS = """
+#include <semaphore>
+alignas(64) static std::atomic<int> word(2);
+alignas(64) static std::counting_semaphore<4> two(2);
+"""
+STILL_MEETS = {
+    **{name: BESIDE[name] for name in ("counted down before", "asked only", "another latch")},
+    "waits for a number to change": (
+        "word--; word.notify_all(); count(both.left); word--; word.notify_all()",
+        "word.wait(2); count(both.right)",
+    ),
+    "a semaphore that lets some pass": ("count(both.left); two.release()", "two.acquire(); count(both.right)"),
+}
+
+
+def found_stripped(compiled: Compile, level: str, does: tuple[str, str]) -> bool:
+    """Whether two counters are found on one line of a program without symbols."""
+    text = CPP.replace("int main", NAMELESS + "int main").replace("DOES_ONE", does[0]).replace("DOES_TWO", does[1])
+    program = compiled("g++", "cc", text, level, "-std=c++20")
+    stripped = program.with_name("stripped")
+    subprocess.run(["strip", "-o", str(stripped), str(program)], check=True)
+    report = api.audit(str(stripped), config=False)
+    return any(found.rule == "independent-writers" for found in report.findings)
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2"])
+@pytest.mark.parametrize("does", [PARTED["latch"], PARTED["both wait"]], ids=["latch", "both wait"])
+def test_a_latch_of_a_stripped_file_is_known_by_its_code(compiled: Compile, level: str, does: tuple[str, str]) -> None:
+    assert not found_stripped(compiled, level, does)
+
+
+@pytest.mark.parametrize("does", STILL_MEETS.values(), ids=STILL_MEETS)
+def test_without_names_who_does_not_wait_for_the_other_meets_it(compiled: Compile, does: tuple[str, str]) -> None:
+    assert found_stripped(compiled, "-O2", does)
