@@ -19,7 +19,7 @@ from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, Site
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
 from sharing.static.coldness import coldness, left_over, without_names
-from sharing.static.edges import edges_of
+from sharing.static.edges import Edges, edges_of
 from sharing.static.everyround import on_every_round, whole_work
 from sharing.static.executions import in_loop
 from sharing.static.frequency import in_program, in_threads, run_once
@@ -122,9 +122,7 @@ def build(
         image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere, presumed=presumed
     )
     own = whole_work(image, edges, threads.roots)
-    started = [root.function for root in threads.roots if root.function >= 0 and root.name != "main"]
-    begun = distinct(np.append(own, np.array(started, np.int64))).tolist()
-    factor = without_names(coldness(image, knowledge), image, knowledge, on_every_round(image, edges, own), begun)
+    factor = _by_names(image, knowledge, edges, threads.roots, own)
     ways = _ways_in(image, threads)
     met = pointed(image, kept, ways.pointed) if threads.threaded else None
     entries, once = _with_bits(threads.roots), run_once(edges, threads.roots, ways.entered)
@@ -173,6 +171,13 @@ def build(
         left_over(image, threads.roots, own),
         preludes.of_parts(stretches.source),
     )
+
+
+def _by_names(image: Image, knowledge: Knowledge, edges: Edges, roots: Sequence[Root], own: Ints) -> Floats:
+    """By function how much less often it runs by its name or place; ``own`` is all that a thread does."""
+    started = [root.function for root in roots if root.function >= 0 and root.name != "main"]
+    begun = distinct(np.append(own, np.array(started, np.int64))).tolist()
+    return without_names(coldness(image, knowledge), image, knowledge, on_every_round(image, edges, own), begun)
 
 
 def _sets_up(mask: Masks, main_bit: np.uint64) -> Bools:
