@@ -95,7 +95,7 @@ def _name(image: Image, row: int) -> str:
 def _is_a_test(name: str, knowledge: Knowledge) -> bool:
     """Does nothing but the words of a test speak of it as seldom run?"""
     words = (knowledge.cold.all & set(_ends(name))) | (knowledge.cold.anywhere & set(_parts(name)))
-    return words <= knowledge.cold.tests
+    return bool(words) and words <= knowledge.cold.tests
 
 
 def left_over(image: Image, roots: Sequence[Root], own: npt.NDArray[np.int64]) -> Floats | None:

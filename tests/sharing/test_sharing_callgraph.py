@@ -374,8 +374,8 @@ def test_names_that_speak_of_start_up_or_failure_are_cold(name: str, cold: bool)
         assert frequency(image, graph, name) < frequency(image, graph, "worker")
 
 
-def started_work(*, before: str = "", loop: int = 0) -> bool:
-    """Is ``probe`` cold, which a thread's entry calls last?"""
+def started_work(*, before: str = "", loop: int = 0, waits: str = "") -> bool:
+    """Is ``probe`` cold, which a thread's entry calls last?  ``waits``: what it calls of others in a loop."""
     b = Builder()
     b.variable("word", 8)
     threads(b, "worker")
@@ -383,6 +383,8 @@ def started_work(*, before: str = "", loop: int = 0) -> bool:
     if before:
         entry.call(before)
         b.function(before)
+    if waits:
+        entry.call(waits, loop=1)
     entry.call("probe", loop=loop)
     b.function("probe").rmw("word", loop=1)
     image, graph = build(b)
@@ -397,8 +399,12 @@ def test_what_is_one_thing_of_several_that_a_thread_does_is() -> None:
     assert started_work(before="serve")
 
 
-def test_what_a_thread_does_again_and_again_beside_others_is() -> None:
-    assert started_work(loop=1)
+def test_what_a_thread_does_again_and_again_is_not_where_nothing_waits() -> None:
+    assert not started_work(loop=1)
+
+
+def test_what_a_thread_does_again_and_again_is_where_something_may_wait() -> None:
+    assert started_work(loop=1, waits="someone_elses")
 
 
 @pytest.mark.parametrize(
