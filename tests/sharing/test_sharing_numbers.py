@@ -63,9 +63,9 @@ def unlikely() -> Builder:
 
 
 def by_name(name: str) -> Builder:
-    """The function that counts is called like this."""
+    """The function that counts is called like this, in a loop that may wait."""
     b = Program()
-    b.function("left").call(name, loop=1)
+    b.function("left").call("someone_elses", loop=1).call(name, loop=1)
     b.counts(name, "mine")
     return b.ends()
 
