@@ -276,7 +276,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   int64_t Promised =
       ofCall(promisedBy(F, Context, Known.elements()), C, Context);
   if (Promised < 0) // whoever calls this function says it
-    Promised = MaxAddedBytes;
+    Promised = AnyAlignment;
   bool ByBody = Promised && C.getType()->isVoidPointerType();
   bool OfBytes = allocatesBytes(C, F);
   if (!ByBody && !OfBytes && !allocatesByName(C, F) &&
@@ -291,7 +291,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     // What is asked for while it runs may be any alignment.
     Guarantee = C.getArg(unsigned(Alignment))->EvaluateAsInt(Result, Context)
                     ? Result.Val.getInt().getExtValue()
-                    : MaxAddedBytes;
+                    : AnyAlignment;
   Guarantee =
       std::max({Guarantee, Promised, promisedByDeclaration(C, Context)});
   QualType T;
@@ -381,7 +381,7 @@ void Body::reserved(const CastExpr &C) {
     if (Told >= 0 && unsigned(Told) < Call->getNumArgs())
       Guarantee = Call->getArg(unsigned(Told))->EvaluateAsInt(Result, Context)
                       ? Result.Val.getInt().getExtValue()
-                      : MaxAddedBytes;
+                      : AnyAlignment;
     return allocated(F->getName(), Context.getRecordType(R), Guarantee,
                      C.getExprLoc());
   }

@@ -271,7 +271,7 @@ void Collector::read(Entry &E) {
   readInto(Out, F, F.getBody(), *E.Seen, &F);
   // What a caller in another unit asks for may be any alignment.
   int64_t Promised = promisedBy(F, Unit.context(), Known.elements());
-  Out.Promises = Promised < 0 ? 4096 : Promised;
+  Out.Promises = Promised < 0 ? AnyAlignment : Promised;
   readRegions(*E.Seen, F, Out);
   Out.Names = namedByFunction(Unit, F);
   if (F.isImplicit() && isEmpty(Out))

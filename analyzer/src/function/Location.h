@@ -68,6 +68,9 @@ struct Accessors;
 int64_t promisedByDeclaration(const clang::CallExpr &C,
                               const clang::ASTContext &Context);
 
+/// What is asked for while the program runs may be any alignment: a page's.
+constexpr int64_t AnyAlignment = 4096;
+
 /// Alignment in bytes of the memory that \p F returns anew on all ways, as of
 /// pages from the system or of an allocator that is told one; 0 not known,
 /// negative where a caller says it, to whom ofCall() tells it.

@@ -26,7 +26,6 @@ constexpr unsigned MostBits = 12;   ///< of an alignment: a page
 constexpr unsigned MaxHandedOn = 3; ///< functions that return another's result
 constexpr unsigned MaxStatements = 1024; ///< statements of such a function
 constexpr int64_t PageBytes = 4096;      ///< the smallest that systems have
-constexpr int64_t AnyBytes = PageBytes;  ///< what is asked for while it runs
 
 /// What a function of the system or of the C library promises by itself.
 bool returnsPages(StringRef Name) {
@@ -45,7 +44,7 @@ int toldAlignment(StringRef Name) {
 }
 
 /// A word that outlives the call: a variable in static storage, or a member.
-const ValueDecl *wordOf(const Expr *E) {
+const ValueDecl *lastingWordOf(const Expr *E) {
   E = E->IgnoreParenCasts();
   if (const auto *M = dyn_cast<MemberExpr>(E))
     return M->getMemberDecl();
@@ -54,19 +53,26 @@ const ValueDecl *wordOf(const Expr *E) {
   return V && V->hasGlobalStorage() ? V : nullptr;
 }
 
+/// A number of bytes, 0 of one that is no alignment; nothing where it is not
+/// constant.
+std::optional<int64_t> constantOf(const Expr *E, const ASTContext &Context) {
+  Expr::EvalResult Result;
+  if (E->isValueDependent() || !E->EvaluateAsInt(Result, Context))
+    return std::nullopt;
+  int64_t Bytes = Result.Val.getInt().getExtValue();
+  return 0 < Bytes && Bytes <= PageBytes ? Bytes : 0;
+}
+
 /// An alignment that a function is handed: its promise is that of each caller.
 constexpr int64_t ofArgument(unsigned Index) { return -1 - int64_t(Index); }
 
 /// The alignment that \p E asks for: a number, what a variable begins as, that
 /// of a parameter (ofArgument), or any.  0 where it asks for none.
 int64_t asked(const Expr *E, const ASTContext &Context) {
-  Expr::EvalResult Result;
   if (E->isValueDependent())
-    return AnyBytes;
-  if (E->EvaluateAsInt(Result, Context)) {
-    int64_t Bytes = Result.Val.getInt().getExtValue();
-    return 0 < Bytes && Bytes <= PageBytes ? Bytes : 0;
-  }
+    return AnyAlignment;
+  if (std::optional<int64_t> Bytes = constantOf(E, Context))
+    return *Bytes;
   const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParenCasts());
   const ValueDecl *Named = Ref ? Ref->getDecl() : nullptr;
   if (const auto *P = dyn_cast_or_null<ParmVarDecl>(Named))
@@ -74,7 +80,7 @@ int64_t asked(const Expr *E, const ASTContext &Context) {
   const auto *V = dyn_cast_or_null<VarDecl>(Named);
   const Expr *Begins =
       V && V->hasGlobalStorage() ? V->getAnyInitializer() : nullptr;
-  return Begins ? std::max<int64_t>(asked(Begins, Context), 1) : AnyBytes;
+  return Begins ? std::max<int64_t>(asked(Begins, Context), 1) : AnyAlignment;
 }
 
 /// What a mask of an address's last bits is made of: `~(alignment - 1)`.
@@ -131,7 +137,7 @@ private:
   std::optional<int64_t> value(const Expr *E);
   std::optional<int64_t> called(const CallExpr &C);
   std::optional<int64_t> computed(const BinaryOperator &B);
-  bool isRoundedUp(const Expr *E, int64_t Bytes, unsigned Steps = 0);
+  bool isRoundedUp(const Expr *E, int64_t Bytes);
   bool isFresh(const Expr *E, unsigned Steps = 0);
   bool isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps = 0);
   bool anyValue(const VarDecl &V, llvm::function_ref<bool(const Expr *)> Is);
@@ -142,11 +148,7 @@ private:
 };
 
 int64_t Returns::constant(const Expr *E) {
-  Expr::EvalResult Result;
-  if (E->isValueDependent() || !E->EvaluateAsInt(Result, Context))
-    return 0;
-  int64_t Bytes = Result.Val.getInt().getExtValue();
-  return 0 < Bytes && Bytes <= PageBytes ? Bytes : 0;
+  return constantOf(E, Context).value_or(0);
 }
 
 void Returns::putBy(const CallExpr &C) {
@@ -178,7 +180,7 @@ bool Returns::look(const Stmt &Body) {
     if (const auto *B = dyn_cast<CompoundAssignOperator>(S))
       Added.push_back(B);
     if (const auto *B = dyn_cast<BinaryOperator>(S); B && B->isAssignmentOp())
-      if (const ValueDecl *Word = wordOf(B->getLHS()))
+      if (const ValueDecl *Word = lastingWordOf(B->getLHS()))
         Set.emplace_back(Word, B->isCompoundAssignmentOp() ? B->getLHS()
                                                            : B->getRHS());
     for (const Stmt *Child : S->children())
@@ -254,7 +256,7 @@ bool Returns::isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps) {
   if (const auto *B = dyn_cast<BinaryOperator>(E))
     return isMadeOf(B->getLHS(), Word, Steps + 1) ||
            isMadeOf(B->getRHS(), Word, Steps + 1);
-  if (const ValueDecl *One = wordOf(E))
+  if (const ValueDecl *One = lastingWordOf(E))
     return One == &Word;
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
@@ -273,7 +275,7 @@ bool Returns::isFresh(const Expr *E, unsigned Steps) {
     return isFresh(B->getLHS(), Steps + 1) || isFresh(B->getRHS(), Steps + 1);
   if (const auto *C = dyn_cast<CallExpr>(E))
     return isAllocation(*C, Context) || called(*C).value_or(0) != 0;
-  if (const ValueDecl *Word = wordOf(E))
+  if (const ValueDecl *Word = lastingWordOf(E))
     return llvm::any_of(Set, [&](const auto &One) {
       return One.first == Word &&
              (isMadeOf(One.second, *Word) ||
@@ -311,10 +313,10 @@ std::optional<int64_t> Returns::computed(const BinaryOperator &B) {
 
 /// Is it what a call returned, with as much added as rounding it down to a
 /// multiple of \p Bytes may take?  That is done to new memory alone.
-bool Returns::isRoundedUp(const Expr *E, int64_t Bytes, unsigned Steps) {
+bool Returns::isRoundedUp(const Expr *E, int64_t Bytes) {
   int64_t Added = 0;
   E = E->IgnoreParenCasts();
-  for (; Steps < MaxSteps; ++Steps) {
+  for (unsigned Steps = 0; Steps < MaxSteps; ++Steps) {
     const auto *B = dyn_cast<BinaryOperator>(E);
     if (!B || B->getOpcode() != BO_Add)
       break;
@@ -442,7 +444,8 @@ int64_t ofCall(int64_t Promised, const CallExpr &C, const ASTContext &Context) {
   if (Promised >= 0)
     return Promised;
   auto Index = unsigned(-1 - Promised);
-  return Index < C.getNumArgs() ? asked(C.getArg(Index), Context) : AnyBytes;
+  return Index < C.getNumArgs() ? asked(C.getArg(Index), Context)
+                                : AnyAlignment;
 }
 
 int64_t promisedBy(const FunctionDecl &F, ASTContext &Context, Accessors &Known,
