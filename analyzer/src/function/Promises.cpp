@@ -80,7 +80,9 @@ int64_t asked(const Expr *E, const ASTContext &Context) {
   const auto *V = dyn_cast_or_null<VarDecl>(Named);
   const Expr *Begins =
       V && V->hasGlobalStorage() ? V->getAnyInitializer() : nullptr;
-  return Begins ? std::max<int64_t>(asked(Begins, Context), 1) : AnyAlignment;
+  // One that begins as another one may begin as itself, by way of that.
+  auto Bytes = Begins ? constantOf(Begins, Context) : std::nullopt;
+  return Bytes ? std::max<int64_t>(*Bytes, 1) : AnyAlignment;
 }
 
 /// What a mask of an address's last bits is made of: `~(alignment - 1)`.
