@@ -25,7 +25,9 @@ constexpr unsigned MaxSteps = 8;    ///< from a result back to where it is from
 constexpr unsigned MostBits = 12;   ///< of an alignment: a page
 constexpr unsigned MaxHandedOn = 3; ///< functions that return another's result
 constexpr unsigned MaxStatements = 1024; ///< statements of such a function
-constexpr int64_t PageBytes = 4096;      ///< the smallest that systems have
+/// Values of locals that are made of each other have many ways to one another.
+constexpr unsigned MaxLooks = 4096;
+constexpr int64_t PageBytes = 4096; ///< the smallest that systems have
 
 /// What a function of the system or of the C library promises by itself.
 bool returnsPages(StringRef Name) {
@@ -123,6 +125,7 @@ private:
   ASTContext &Context;
   Accessors &Known;
   unsigned Depth;
+  unsigned Looks = 0; ///< at values that may be new memory
   Scan Seen;
   llvm::SmallVector<const Expr *, 4> Values;
   /// What is put where a local's address is handed to posix_memalign.
@@ -253,7 +256,7 @@ bool Returns::anyValue(const VarDecl &V,
 /// Is a value computed from what a word has?
 bool Returns::isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps) {
   E = E->IgnoreParenCasts();
-  if (Steps > MaxSteps)
+  if (Steps > MaxSteps || ++Looks > MaxLooks)
     return false;
   if (const auto *B = dyn_cast<BinaryOperator>(E))
     return isMadeOf(B->getLHS(), Word, Steps + 1) ||
@@ -271,7 +274,7 @@ bool Returns::isMadeOf(const Expr *E, const ValueDecl &Word, unsigned Steps) {
 /// function itself moves on each call gets another part.
 bool Returns::isFresh(const Expr *E, unsigned Steps) {
   E = E->IgnoreParenCasts();
-  if (Steps > MaxSteps)
+  if (Steps > MaxSteps || ++Looks > MaxLooks)
     return false;
   if (const auto *B = dyn_cast<BinaryOperator>(E))
     return isFresh(B->getLHS(), Steps + 1) || isFresh(B->getRHS(), Steps + 1);
