@@ -17,7 +17,8 @@ PROGRAM = """
 #include <unistd.h>
 struct slot { unsigned long hits, bytes; };
 struct slot *slots;  // of any unit, or clang makes the array a static one
-static int next;
+static int next, others;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #ifdef POINTER
 static __thread struct slot *mine;
 #endif
@@ -48,16 +49,38 @@ int main(int argc, char **argv) {
 """
 
 TAKE = "__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED)"
+LOCKED = "pthread_mutex_lock(&lock); {}; pthread_mutex_unlock(&lock)"
 COUNT = "slots[id].hits++; slots[id].bytes += (unsigned long)n"
 BEHIND = "mine->hits++; mine->bytes += (unsigned long)n"
 
 TWINS = {
     # Each thread takes a number as it begins, and counts in the slot of that number.
     "by a number taken once": (f"id = {TAKE}", COUNT, "64", "", Severity.HIGH),
+    # The counter is a plain one that is raised under a lock.
+    "by a number taken under a lock": (LOCKED.format("id = next++"), COUNT, "64", "", Severity.HIGH),
+    "by the number behind it": (LOCKED.format("id = ++next"), COUNT, "64", "", Severity.HIGH),
+    # Numbers that lie apart are begins of parts that threads have.
+    "by parts taken under a lock": (LOCKED.format("id = next; next += 8"), COUNT, "64", "", Severity.LOW),
+    "by parts taken at once": (f"id = {TAKE.replace('1', '8', 1)}", COUNT, "64", "", Severity.LOW),
+    # It is not taken: the next thread reads the same.
+    "by a number read under a lock": (
+        LOCKED.format("id = *(volatile int *)&next; others++"),
+        COUNT,
+        "64",
+        "",
+        Severity.LOW,
+    ),
     # It may be behind a number that each thread reads as the others do.
     "by a number that all read": ("id = *(volatile int *)&next", COUNT, "64", "", Severity.LOW),
     # A number that is taken each time around hands out slots to whoever comes: no thread has one.
     "by a number taken each time": ("(void)id", f"id = {TAKE} & 15; {COUNT}", "64", "", Severity.LOW),
+    "by a number taken each time under a lock": (
+        "(void)id",
+        f"{LOCKED.format('id = next++ & 15')}; {COUNT}",
+        "64",
+        "",
+        Severity.LOW,
+    ),
     # The slot itself is kept for the thread: of the array behind a pointer that is set once it is known how many
     # elements it has.
     "by a pointer of its own": (f"mine = &slots[{TAKE}]", BEHIND, "64", "-DPOINTER", Severity.HIGH),

@@ -48,6 +48,7 @@ void FunctionFlow::run(const Piece &What, std::span<const Op> Ops,
   Exposed.clear();
   Spilled.clear();
   Chosen.clear();
+  Counters.fill({});
   if (AnyRaised)
     Raised.fill(Up());
   AnyRaised = false;
@@ -153,6 +154,7 @@ void FunctionFlow::propagate(std::span<const Op> Ops, size_t From) {
       copyRegs(In[B].Regs, Now.Regs);
       Now.Slots = In[B].Slots;
       Opened.clear();
+      LoopDepth = Blocks[B].depth();
       walk(Blocks[B], Ops);
       for (uint32_t To : G.successors(Blocks[B]))
         if (merge(In[To], Now))
@@ -283,6 +285,8 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     if (isCopy(O) && isFollowed(O.Src) && Now.Regs[O.Src].isOpaque())
       Now.Regs[O.Src].Origin = Origin;
   }
+  bool TakesNumber = takesNumber(O);
+  noteCounter(O, E[0], Origin);
   Value Second;
   if (O.Second != NoReg) {
     Effective Next = E[0];
@@ -293,17 +297,17 @@ void FunctionFlow::step(const Op &O, uint32_t Index) {
     Second = loaded(Half, Next, Origin);
   }
   for (unsigned I = 0; I < O.MemCount && I < std::size(E); ++I)
-    if (O.Mem[I].Kind == Access::Store || O.Mem[I].Kind == Access::Rmw)
+    if (O.Mem[I].Kind == Access::Store || O.Mem[I].Kind == Access::Rmw) {
+      markCounted(O, E[I], Origin);
       store(O, O.Mem[I], E[I], I == O.StoredTo, Origin);
+    }
   for (uint32_t Left = O.Clobbers; Left; Left &= Left - 1)
     Now.Regs[std::countr_zero(Left)] = Value();
   if (O.MemCount) // what was in memory before
     for (int8_t Old : {O.Swapped, O.Added})
       if (isFollowed(Old))
         Now.Regs[Old].Origin = Origin;
-  // Of a counter that all threads count on, each takes another number: as good
-  // as one that it was told, where it does so once.
-  if (isFollowed(O.Added) && O.Mem[0].Flags & MemAtomic && !LoopDepth)
+  if (TakesNumber)
     Now.Regs[O.Added].IsGiven = true;
   if (isFollowed(O.Written))
     Now.Regs[O.Written] =

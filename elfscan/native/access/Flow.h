@@ -225,6 +225,12 @@ private:
   };
   std::array<Up, MaxRegs> Raised;
   bool AnyRaised = false;
+  /// Where words were loaded from of late, by the op: see noteCounter.
+  struct Counter {
+    uint32_t Origin = 0;
+    Value Where;
+  };
+  std::array<Counter, 8> Counters;
   /// The register that was last given a number of less than 4 bytes, in this
   /// block, and the number.
   int8_t NarrowReg = NoReg;
@@ -306,6 +312,11 @@ private:
   void noteResult(const Value &To, const Value &Given, uint32_t Origin);
   void expose(const Value &V, int64_t Size);
   bool exposesSpills() const;
+
+  // Counted.cpp: numbers that are taken from a counter.
+  bool takesNumber(const Op &O) const;
+  void noteCounter(const Op &O, const Effective &E, uint32_t Origin);
+  void markCounted(const Op &O, const Effective &E, uint32_t Stored);
 
   // Choices.cpp: what is one of two.
   Value eitherOf(Value Lost, const Value &Old, const Value &New, bool IsLoop);
