@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elfscan.code.argumentwords import words_apart
+from elfscan.code.classes import classes
 from elfscan.code.discovery import find_gaps
 from elfscan.code.functions import build_functions, fill_holes, flag_by_name, function_symbols, rows_starting_at
 from elfscan.code.jumplabels import jump_labels
@@ -88,8 +89,7 @@ def read_images(
     no variable needs them, ``access`` reads the instructions, ``members`` takes some of an archive, whose helpers are
     its own; ``starter`` starts those of a file.  Raises LinemateError, Unrecognized or Malformed, each one line.
     """
-    since = mark()
-    data = map_file(path)
+    since, data = mark(), map_file(path)
     if is_archive(data):
         from elfscan.toolserver import ToolServers
 
@@ -134,8 +134,7 @@ def read_image(
         flag_unoptimized(program, code.table)
         typed, accesses = _with_types(debug, program, named), _accesses(scan, code)  # 3. What the helpers found.
         set_aside(program, code.table, code.initial, callees, accesses.tables)
-        counts = _counts(program, code, typed, accesses, kind)
-        undecoded = _little_decoded(counts)
+        undecoded = _little_decoded(counts := _counts(program, code, typed, accesses, kind))
         notes += typed.notes + accesses.notes + undecoded + _missing(program)
         build_id, needed, language = elf.build_id, program.needed(), language_of_nameless(elf)
         notes = elf.losses.notes() + notes  # last: parts are read when they are asked for
@@ -170,6 +169,7 @@ def read_image(
             table_names=names_of_tables(program, code.stored),
             virtual_tables=virtual_tables(program),
             class_roots=class_roots(program),
+            classes=classes(program),
             sites=accesses.tables["sites"],
             calls=accesses.tables["calls"],
             args=accesses.tables["args"],

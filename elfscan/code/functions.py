@@ -37,6 +37,7 @@ class FunctionSymbols(msgspec.Struct, frozen=True):
     start: Array
     end: Array
     section: Array
+    alone: Array  # not local, and no other symbol is there
 
 
 def function_symbols(
@@ -66,20 +67,23 @@ def function_symbols(
     order = np.lexsort((rows, table["dynamic"][rows] == 0, weak, private, local, untyped, empty, address[rows]))
     rows, bare = rows[order], bare[order]
     first = leading(address[rows])
+    dynamic = table["dynamic"][rows] != 0  # a name may stand in both tables
+    several = [np.add.reduceat(one, np.flatnonzero(first)) if len(rows) else one for one in (~dynamic, dynamic)]
+    alone = (np.where(several[0] > 0, several[0], several[1]) == 1) & (table["bind"][rows[first]] != c.STB_LOCAL)
     rows, bare = rows[first], bare[first]
     # A label without type or size is a function only where no function already is.
     if bare.any():
         solid = rows[~bare]
         reach = np.maximum.accumulate(np.append(np.uint64(0), address[solid] + table["size"][solid]))
         inside = address[rows] < reach[np.searchsorted(address[solid], address[rows], side="right")]
-        rows = rows[~(bare & inside)]
+        rows, alone = rows[~(bare & inside)], alone[~(bare & inside)]
     start, where = address[rows], section[rows]
     limit = np.array([s.end for s in sections] + [0], np.uint64)[where]
     room = np.minimum(limit, np.append(start[1:], np.uint64(0xFFFF_FFFF_FFFF_FFFF))) if len(rows) else limit
     size = np.minimum(table["size"][rows], limit - start)  # hostile sizes end with the section
     claimed = np.where(size > 0, start + size, room)
     around = np.maximum.accumulate(claimed) if len(rows) else claimed
-    return FunctionSymbols(rows, start, np.minimum(around, room), where)
+    return FunctionSymbols(rows, start, np.minimum(around, room), where, alone)
 
 
 def fill_holes(
@@ -138,6 +142,7 @@ def build_functions(
     table["flags"][:a] |= np.where(
         _exported(symbols, known, globals_enter=globals_enter), np.uint32(FunctionFlag.EXPORTED), np.uint32(0)
     )
+    table["flags"][:a] |= np.where(known.alone, np.uint32(FunctionFlag.ONE_NAME), np.uint32(0))
     cold = np.array([bool(_COLD_SECTION.match(s.name)) for s in sections] + [False])
     init = np.array([bool(_INIT_SECTION.match(s.name)) for s in sections] + [False])
     table["flags"] |= np.where(cold, np.uint32(FunctionFlag.COLD), np.uint32(0))[table["section"]]

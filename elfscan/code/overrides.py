@@ -32,13 +32,13 @@ MOST_NAME_BYTES = 256
 _NAMESPACE = re.compile(r"N(\d{1,3})(?=[A-Za-z_])")
 
 
-class _Words:
-    """The words of a file that are relocated, by address."""
+class TypeWords:
+    """The words of a file that are relocated, by address; ``placed``: what stands for each import."""
 
     def __init__(self, program: Program) -> None:
         self.size = np.uint64(program.elf.arch.pointer_size)
         self.slot, self.value = (np.ascontiguousarray(program.linkage.words[field]) for field in ("slot", "value"))
-        self._placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
+        self.placed = dict(zip(program.import_names(), program.linkage.placeholders["slot"].tolist(), strict=True))
 
     def at(self, addresses: Array) -> Array:
         """What the words at these addresses hold after relocation; 0 where nothing is relocated."""
@@ -49,7 +49,7 @@ class _Words:
 
     def information(self, *kinds: str) -> Array:
         """Where type information of these kinds begins: with a word into the table of the kind."""
-        known = [self._placed[name] for name in kinds if name in self._placed]
+        known = [self.placed[name] for name in kinds if name in self.placed]
         found: Array = self.slot[among(self.value, np.array(known, np.uint64) + np.uint64(2) * self.size)]
         return found
 
@@ -68,7 +68,7 @@ def overrides(program: Program) -> tuple[Override, ...]:
     imports = program.linkage.placeholders["slot"]
     if ONE_BASE not in names:
         return ()
-    words = _Words(program)
+    words = TypeWords(program)
     size, slot, value, word = words.size, words.slot, words.value, words.at
     known = dict(zip(imports.tolist(), names, strict=True))
     begin = slot[value == imports[names.index(ONE_BASE)] + np.uint64(2) * size]
@@ -107,6 +107,12 @@ def _of_library(program: Program, address: int, needed: tuple[str, ...]) -> str:
     return TYPE_INFORMATION + text
 
 
+def class_name(program: Program, address: int) -> str:
+    """The linkage name without the prefix that stands at an address; "" where the file has no bytes there."""
+    offset = program.elf.offset_of(address)
+    return "" if offset is None else _text(program, offset)
+
+
 def _text(program: Program, offset: int) -> str:
     return program.elf.data[offset : offset + MOST_NAME_BYTES].tobytes().partition(b"\0")[0].decode("latin-1")
 
@@ -128,7 +134,7 @@ def _base(information: int, bases: dict[int, int], known: dict[int, str]) -> str
 
 def virtual_tables(program: Program) -> Array:
     """Where the virtual functions of this file's classes begin, sorted: behind the type information; relocated only."""
-    words = _Words(program)
+    words = TypeWords(program)
     found: Array = np.sort(words.tables(words.information(ONE_BASE, *OTHERS)) + words.size)
     return found
 
@@ -136,7 +142,7 @@ def virtual_tables(program: Program) -> Array:
 def class_roots(program: Program) -> dict[int, str]:
     """By table of ``virtual_tables`` the class that its class derives from in the end, by its linkage name without the
     prefix; those that derive from another file's are left out, and of several bases none is followed."""
-    words = _Words(program)
+    words = TypeWords(program)
     one_base, known = words.information(ONE_BASE), words.information(ONE_BASE, *OTHERS)
     bases = dict(zip(one_base.tolist(), words.at(one_base + np.uint64(BASE) * words.size).tolist(), strict=True))
     texts = dict(zip(known.tolist(), words.at(known + words.size).tolist(), strict=True))
@@ -150,8 +156,7 @@ def class_roots(program: Program) -> dict[int, str]:
         if root not in texts or root in bases:
             continue
         if root not in names:
-            offset = program.elf.offset_of(texts[root])
-            names[root] = "" if offset is None else _text(program, offset)
+            names[root] = class_name(program, texts[root])
         if names[root]:
             found[table] = names[root]
     return found

@@ -15,6 +15,7 @@ import msgspec
 
 from elfscan.debug.demangle import demangle
 from linemate.auditing.pointermoves import read_pointer_moves
+from linemate.auditing.receivers import with_receivers
 from linemate.auditing.recordplaces import read_places
 from linemate.auditing.recordtypes import read_records
 from linemate.options import AuditOptions, CheckOptions
@@ -104,6 +105,7 @@ def audit_image(
         read_moves=functools.partial(read_pointer_moves, image) if behind and not image.debug_source else None,
     )
     look = functools.partial(_starts_elsewhere, knowledge)
+    image = with_receivers(image)
     passes = run_passes(image, knowledge, how.demangle, assume_threads=how.assume_threads, look_elsewhere=look)
     result = judge_passes(passes, how)
     if runs.executions is not None:

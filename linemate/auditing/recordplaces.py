@@ -10,7 +10,7 @@ import itertools
 
 import numpy as np
 
-from elfscan.code.query import read_handed, read_origins
+from elfscan.code.query import ReadCode, read_handed, read_origins
 from elfscan.debug.locals import read_locals
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.errors import LinemateError
@@ -36,15 +36,7 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
     if not all(map(_is_c, {unit.language for unit in image.units})):
         return Places({})
     try:
-        elf = ElfFile(image.path, map_file(image.path))
-        parts = [(s.address, s.end, s.file_offset) for s in image.sections if s.file_offset is not None]
-
-        def bytes_at(start: int, end: int) -> bytes:
-            for low, high, offset in parts:
-                if low <= start < high:
-                    return bytes(elf.bytes_at(offset + start - low, min(end, high) - start, "code"))
-            return b""
-
+        bytes_at = code_of(image)
         starts = image.functions["address"]
         ends = starts + image.functions["size"]
         rows = read_origins(image.arch, ips, starts, ends, bytes_at)
@@ -83,6 +75,20 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         without_tag=_without_tag(locals_),
         returned=returned,
     )
+
+
+def code_of(image: Image) -> ReadCode:
+    """The bytes of an image between two addresses; what cannot be read raises LinemateError or OSError."""
+    elf = ElfFile(image.path, map_file(image.path))
+    parts = [(s.address, s.end, s.file_offset) for s in image.sections if s.file_offset is not None]
+
+    def bytes_at(start: int, end: int) -> bytes:
+        for low, high, offset in parts:
+            if low <= start < high:
+                return bytes(elf.bytes_at(offset + start - low, min(end, high) - start, "code"))
+        return b""
+
+    return bytes_at
 
 
 def _returned(rows: Table) -> dict[int, int]:

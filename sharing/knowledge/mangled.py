@@ -26,6 +26,9 @@ _SUBSTITUTION = re.compile(r"S([0-9A-Z]*)_")
 _PARAMETER = re.compile(r"T\d*_")
 _CLOSURE = re.compile(r"\d*_")
 _LITERAL = re.compile(r"[a-z]n?[0-9a-f]*E")
+_SMALL = "bcahstijw"  # numbers of half a word and less
+_WORDS = "lmxy"  # numbers that may be pointers
+_APART = "vfd"  # nothing, and numbers in registers of their own
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Parts = tuple[str, ...]
@@ -54,11 +57,48 @@ def parse(name: str) -> Mangled | None:
         return None
 
 
+class Handed(msgspec.Struct, frozen=True):
+    """What the registers of a function's parameters hold, by its linkage name, and the scopes around the function.
+
+    Of each parameter the class that it points to, () of a number that is no pointer, None of what is not known.
+    ``whole``: there are no more; else nothing is said of what follows.
+    """
+
+    scope: Parts
+    registers: tuple[Parts | None, ...]
+    whole: bool
+
+
+def handed(name: str) -> Handed | None:
+    """None for what is not understood, for templates of functions, and for what compilers made of a function."""
+    if not name.startswith("_Z") or len(name) > MAX_NAME_CHARS or "." in name:
+        return None
+    reader = _Reader(name)
+    try:
+        made = reader.function()
+        return None if reader.is_template else reader.registers(made.parts[:-1])
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def class_of(name: str) -> Parts:
+    """The scopes and the name of a class, by its linkage name without a prefix, as in type information; () unknown."""
+    if len(name) > MAX_NAME_CHARS:
+        return ()
+    reader = _Reader(f"_Z{name}")
+    try:
+        parts = reader.type()
+    except (ValueError, IndexError, RecursionError):
+        return ()
+    return parts if reader.at == len(reader.text) else ()
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 2
         self.depth = 0
+        self.is_template = False  # the function itself, which then begins its parameters with what it returns
         self.seen: list[Parts] = []  # what substitutions stand for, () for what is not a class
 
     def function(self) -> Mangled:
@@ -73,7 +113,27 @@ class _Reader:
             if self._is("I"):
                 self.seen.append(parts)
                 arguments = self._arguments()
+                self.is_template = True
         return Mangled(parts, arguments, self.text[self.at :])
+
+    def registers(self, scope: Parts) -> Handed:
+        """What the parameters behind the name of a function hold."""
+        found: list[Parts | None] = []
+        while self.at < len(self.text):
+            here = self.text[self.at]
+            if here in "PRO":
+                self.at += 1
+                found.append(self.type() or None)
+                self._remember(())
+                continue
+            self.type()
+            if here in _SMALL:
+                found.append(())
+            elif here in _WORDS:
+                found.append(None)
+            elif here not in _APART:
+                return Handed(scope, tuple(found), whole=False)
+        return Handed(scope, tuple(found), whole=True)
 
     def _nested(self) -> tuple[Parts, tuple[Parts, ...]]:
         """From behind the N to behind the E."""
@@ -85,8 +145,10 @@ class _Reader:
             here = self.text[self.at]
             if here == "I":
                 arguments = self._arguments()
+                self.is_template = True
                 self._remember(parts)
                 continue
+            self.is_template = False
             if here == "S":
                 parts = self._substitution()
                 continue
@@ -99,7 +161,7 @@ class _Reader:
                 self.at += 1 if inherited else 2
                 parts = (*parts, parts[-1])
                 if inherited:
-                    self._type()
+                    self.type()
             elif here == "D" and self.text[self.at + 1].isdigit():
                 self.at += 2
                 parts = (*parts, f"~{parts[-1]}")
@@ -119,7 +181,7 @@ class _Reader:
         code = self.text[self.at : self.at + 2]
         if code == "cv":  # a conversion: its type follows
             self.at += 2
-            self._type()
+            self.type()
         elif code == "li":
             self.at += 2
             self._source_name()
@@ -131,7 +193,7 @@ class _Reader:
         """A closure or another type without a name."""
         if self._takes("Ul"):
             while not self._takes("E"):
-                self._type()
+                self.type()
         elif not self._takes("Ut"):
             raise ValueError
         self._match(_CLOSURE)
@@ -153,7 +215,7 @@ class _Reader:
                 self._literal()
                 out.append(())
             else:
-                out.append(self._type())
+                out.append(self.type())
 
     def _literal(self) -> None:
         if self._takes("_Z"):
@@ -165,7 +227,7 @@ class _Reader:
         elif self.text[self.at].islower():
             self._match(_LITERAL)
         else:
-            self._type()
+            self.type()
             self._takes("n")
             self._match(re.compile(r"\d*E"))
 
@@ -183,7 +245,7 @@ class _Reader:
                 self._remember(())
                 self._arguments()
         while not self._is("E"):
-            self._type()
+            self.type()
 
     def _local(self) -> None:
         """From behind the Z: a name within a function."""
@@ -207,7 +269,7 @@ class _Reader:
         else:
             self._source_name()
 
-    def _type(self) -> Parts:
+    def type(self) -> Parts:
         """The name of a class, () for any other type."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -238,7 +300,7 @@ class _Reader:
             qualified = here in "KVr"
             while qualified and self._is("r", "V", "K"):
                 self.at += 1
-            inner = self._type()
+            inner = self.type()
             self._remember(inner if qualified else ())
             return inner if qualified else ()
         self._type_without_name(here)
@@ -261,17 +323,17 @@ class _Reader:
             self._takes("Y")
             while not self._takes("E"):
                 if not (self._is("R", "O") and self.text[self.at + 1] == "E"):
-                    self._type()
+                    self.type()
                 else:
                     self.at += 1
             self._remember(())
         elif here == "A":
             self._match(_CLOSURE)
-            self._type()
+            self.type()
             self._remember(())
         elif here == "M":
-            self._type()
-            self._type()
+            self.type()
+            self.type()
             self._remember(())
         elif here == "Z":
             self._local()
@@ -280,7 +342,7 @@ class _Reader:
             self.at += 1
         elif here == "D" and self._is("o", "p"):  # a function that does not throw, a pack
             self.at += 1
-            self._type()
+            self.type()
         else:
             raise ValueError
 

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.classes import Classes
 from sharing.model.given import Given
 from sharing.model.origins import Origins
 from sharing.model.threadsigns import ThreadSigns
@@ -86,6 +87,7 @@ class FunctionFlag(IntFlag):
     ASIDE = 256  # gcc takes it to be seldom run: known by the place where that has it put it
     VIRTUAL = 2048  # source only: virtual, and nothing else has its address but tables of virtual functions
     FOR_MODULES = 1024  # a kernel or module exports it to other modules (EXPORT_SYMBOL)
+    ONE_NAME = 4096  # has a symbol that is not local, and no other: no linker made one function of several
     UNOPTIMIZED = 8192  # compiled without optimization: keeps all variables in memory
 
 
@@ -453,6 +455,8 @@ class Image:
     table_names: dict[int, str] = field(default_factory=dict)  # by address: what a table of texts calls it
     virtual_tables: Table = field(default_factory=lambda: np.zeros(0, np.uint64))  # their first functions, sorted
     class_roots: dict[int, str] = field(default_factory=dict)  # by such a table the class that its class derives from
+    classes: Classes = field(default_factory=Classes)
+    receivers: dict[int, int] = field(default_factory=dict)  # by virtual call the family of its object, where known
     kept: Table = field(default_factory=lambda: np.zeros(0, KEPT_DTYPE))
     blocks: Table = field(default_factory=lambda: np.zeros(0, BLOCK_DTYPE))  # sorted by function and order
     behind: Behind = field(default_factory=Behind)

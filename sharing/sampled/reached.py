@@ -144,6 +144,21 @@ def reached(rows: Rows, locals_: Locals) -> dict[int, Reached]:
     return out
 
 
+def called_of(rows: Rows, locals_: Locals) -> dict[int, set[str]]:
+    """By row of the query, of calls that load their target through a pointer in the first word of an object, the names
+    of the records that pointers to the object are of."""
+    out: dict[int, set[str]] = defaultdict(set)
+    statics = _Statics(locals_)
+    columns: _Columns = {name: rows[name].tolist() for name in rows.dtype.names or ()}
+    for at, asked in enumerate(columns["asked"]):
+        for kind, offset, _ in _begins(at, columns, locals_, statics):
+            for step in _steps(at, columns, locals_, kind, offset):
+                is_last = step.parent >= 0 and columns["parent"][step.parent] < 0
+                if is_last and not step.offset and (name := locals_.types.record_name(step.type)):
+                    out[asked].add(name)
+    return out
+
+
 def _rank(one: Reached, locals_: Locals) -> tuple[bool, bool, int, int]:
     leaf = locals_.types.leaf(one.type, one.offset)
     return not one.local, one.exact, locals_.types.size(one.type), leaf.path.count(".") if leaf is not None else -1

@@ -26,8 +26,10 @@ from sharing.model.arrays import among, picked, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, functions_given
+from sharing.static.classslots import ClassSlots
 from sharing.static.elementslots import StaticElements
 from sharing.static.executions import each_time, in_loop, times
+from sharing.static.receivers import Virtual
 from sharing.static.slotnumbers import LOW_HALF, kind_of, place_of, slot_at, slots_of
 
 Ints = npt.NDArray[np.int64]
@@ -75,7 +77,8 @@ class KeptFunctions:
         if self._sequential is not None:
             chosen = picked(chosen, ~self._sequential(chosen))
         slots = slots_of(chosen["slot"], chosen["where"], chosen["function"])
-        return chosen, np.where(kind_of(slots), slots, self._elements.of(chosen["ip"], AccessKind.LOAD))
+        slots = np.where(kind_of(slots), slots, self._elements.of(chosen["ip"], AccessKind.LOAD))
+        return chosen, self._words.classes.of(chosen["ip"], slots)
 
     def unresolved(self) -> tuple[Table, Ints]:
         """The same without those beside which calls of what is kept there stand (``slotcalls``, ``objecttables``)."""
@@ -278,9 +281,16 @@ class KeptFunctions:
         return frozenset(zip(args["ip"][handing][direct].tolist(), rows[direct].tolist(), strict=True))
 
     def virtual(self) -> tuple[Ints, Ints]:
-        """Rows of functions in tables of virtual functions, and how far behind the begin of each."""
-        row, behind = self._words.virtual
-        return row[row >= 0], behind[row >= 0]
+        """Rows of functions in tables of virtual functions, and how far behind the begin of each, or of a family."""
+        return self._words.virtual
+
+    def distances(self, places: Ints) -> Ints:
+        """How far behind the begin of a table places are, of a family or not."""
+        return self._words.classes.distances(places)
+
+    def undecided(self) -> npt.NDArray[np.uint64]:
+        """Calls where tables of several families of classes have functions, and nothing tells of which they are."""
+        return self._words.classes.undecided
 
     def words(self) -> tuple[Ints, Ints]:
         """Rows of functions in other words of data, and the addresses of these."""
@@ -362,12 +372,16 @@ class _Words:
         run = slot[first[np.searchsorted(first, np.arange(len(slot)), "right") - 1]] if len(slot) else slot
         virtual = among(run, image.virtual_tables.astype(np.int64))
         self._static = row, slot & LOW_HALF
-        self._virtual = row[virtual], (slot - run)[virtual]
+        of = image.classes.tables
+        families = np.array([of.get(table, -1) for table in run[virtual].tolist()], np.int64)
+        own = row[virtual] >= 0
+        self.classes = ClassSlots(image, Virtual(row[virtual][own], (slot - run)[virtual][own], families[own]))
+        self._virtual = self.classes.rows, self.classes.behind
         self._tables = row[~virtual], slot[~virtual]
 
     @property
     def virtual(self) -> tuple[Ints, Ints]:
-        """Rows of functions in tables of virtual functions, and how far behind the begin of these; -1 none."""
+        """Rows of functions in tables of virtual functions, and how far behind the begin of these, or of a family."""
         return self._virtual
 
     @property

@@ -18,7 +18,7 @@ from sharing.model.image import FunctionFlag, Image, SlotKind
 from sharing.static.edges import Edges
 from sharing.static.pointercalls import KeptFunctions
 from sharing.static.roots import ThreadStructure
-from sharing.static.slotnumbers import kind_of, place_of
+from sharing.static.slotnumbers import HALF_BITS, kind_of, place_of
 from sharing.static.stretches import Stretches
 
 MAX_ROOTS = 62  # one bit each in a 64-bit mask; later roots share the last bit
@@ -60,6 +60,9 @@ def pointed(image: Image, kept: KeptFunctions, chosen: Bools) -> Pointed:
     called = among(behind, at)
     # Source tells a place for each class whose objects have the function: calls are seen of some of these as a rule.
     once = called | among(virtual, virtual[called & (image.functions["flags"][virtual] & FunctionFlag.VIRTUAL != 0)])
+    # So do binaries of families of classes: of each distance there may be several places.
+    apart = virtual << HALF_BITS | kept.distances(behind)
+    once |= among(apart, apart[called])
     sure = chosen[virtual] & ~among(virtual, virtual[~once])
     others = chosen.copy()
     others[virtual[sure]] = False

@@ -20,6 +20,8 @@ _Slot = TypeVar("_Slot", int, Ints)
 ARGUMENTS = 16  # of a function, and more
 LOW_HALF = 0xFFFFFFFF
 PLACE_BITS = 40  # of a slot as a number; its kind is above
+OF_FAMILIES = 1 << 31  # first place of virtual functions of one family of classes: no distance is as large
+HALF_BITS = 32  # of two numbers as one
 STRIDE_AT = 32  # bytes between elements are above the low half of the first one's address
 MOST_STRIDE = (1 << PLACE_BITS - STRIDE_AT) - 1
 

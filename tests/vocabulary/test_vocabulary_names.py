@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sharing.knowledge.mangled import MAX_NAME_CHARS, Parts, parse
+from sharing.knowledge.mangled import MAX_NAME_CHARS, Parts, class_of, handed, parse
 from sharing.knowledge.names import FunctionNames, LinkageNames, Namespaces, TypeNames, scopes
 from tests.cpp import compiler
 
@@ -38,6 +38,50 @@ def test_a_linkage_name_says_scopes_and_classes(name: str, parts: str, arguments
     read = parse(name)
     assert read is not None
     assert ("::".join(read.parts), read.arguments) == (parts, arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "registers", "whole"),
+    [
+        ("_Z5paintP5Shapei", (), [("Shape",), ()], True),
+        ("_ZN5Shape4joinEPS_", ("Shape",), [("Shape",)], True),
+        ("_ZN2ns3FooIiE4stepEv", ("ns", "Foo"), [], True),
+        ("_ZNK1C1fEdRK1DPv", ("C",), [("D",), None], True),
+        ("_Z1fPP5Shapem", (), [None, None], True),
+        ("_ZN1C1gEi1DP1E", ("C",), [()], False),  # how many registers an object by value takes is not said
+        ("_ZN1CcvP1DEv", ("C",), [], True),
+    ],
+)
+def test_a_linkage_name_says_what_parameters_point_to(
+    name: str, scope: Parts, registers: list[Parts | None], whole: bool
+) -> None:
+    found = handed(name)
+    assert found is not None
+    assert (found.scope, list(found.registers), found.whole) == (scope, registers, whole)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["main", "_Z1fI5ShapeEvPT_", "_ZN1C1fI1DEEvPT_", "_Z5paintP5Shape.isra.0", "_ZZ4mainENKUlvE_clEv", "_Z1fP", "_Z"],
+)
+def test_nothing_is_said_of_templates_and_of_what_compilers_made(name: str) -> None:
+    assert handed(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("5Shape", ("Shape",)),
+        ("N2ns3FooIiEE", ("ns", "Foo")),
+        ("NSt6thread6_StateE", ("std", "thread", "_State")),
+        ("Z4mainE5Local", ()),
+        ("5Shape4More", ()),
+        ("P5Shape", ()),
+        ("", ()),
+    ],
+)
+def test_a_class_by_the_name_that_type_information_has(name: str, parts: Parts) -> None:
+    assert class_of(name) == parts
 
 
 @pytest.mark.parametrize(
