@@ -30,7 +30,7 @@ from sharing.static.foreign import calls_that_sleep
 from sharing.static.lifeonce import prepared_once
 from sharing.static.optioncode import option_code
 from sharing.static.sections import within
-from sharing.static.settingcode import setting_code
+from sharing.static.settingcode import SettingNames, setting_code
 
 Bools = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -50,8 +50,9 @@ class RareTable(msgspec.Struct, frozen=True):
     message and does nothing else.  ``installs`` are handed
     a record with a signal's handler, which ``prepares`` fill.  ``text_locks`` take a lock, as who keeps messages does.
     ``compares`` compare texts, ``opens`` open a
-    file by its name, ``reads_lines`` and ``makes_numbers`` read what it says, ``environment`` reads
-    variables of the process, ``options`` tell the next option of a command line.  In ``read_mostly_sections`` a kernel
+    file by its name, ``reads_lines`` read what it says and ``makes_numbers`` keep it, as numbers or texts, which
+    ``gives_back`` ends, ``environment`` reads variables of the process, ``options`` tell the next option of a command
+    line.  In ``read_mostly_sections`` a kernel
     keeps what it declares to be hardly ever written.  ``administration`` are types of its tables of settings, of
     parameters, of what is shown of them and told of changes; ``shown_by`` make files of a table that an administrator
     reads.
@@ -77,6 +78,7 @@ class RareTable(msgspec.Struct, frozen=True):
     opens: frozenset[str]
     reads_lines: frozenset[str]
     makes_numbers: frozenset[str]
+    gives_back: frozenset[str]
     environment: frozenset[str]
     options: frozenset[str]
     administration: frozenset[str]
@@ -157,8 +159,9 @@ def _set_by_users(
     """Which accesses and calls do what options, the environment or a file of settings say."""
     compares = of(table.compares)
     found, calls = option_code(image, sites, compares, of(table.environment), of(table.options))
-    found |= setting_code(image, sites, of(table.opens), of(table.reads_lines), compares, of(table.makes_numbers))
-    return found, calls
+    reads = of(table.opens), of(table.reads_lines), compares, of(table.makes_numbers), of(table.gives_back)
+    set_so, asked = setting_code(image, sites, SettingNames(*reads))
+    return found | set_so, calls | asked
 
 
 def _entries(image: Image, of: Callable[[frozenset[str]], Addresses], known: Rows) -> Rows:

@@ -192,6 +192,56 @@ BY_NAME = NAMED.replace("KEEP", "__atomic_store_n(&shared.seen, atol(value), __A
 COMMANDED = 'pick("seen", (const char *)&results[8])'
 
 
+# Code knows such a table by its texts, of which there are some.
+LISTED = NAMED.replace(
+    "static const",
+    """static void set_depth(const char *value) { results[41] = atol(value); }
+static void set_name(const char *value) { free(name); name = strdup(value); }
+static const""",
+).replace('{"limit", set_limit}', '{"limit", set_limit}, {"depth", set_depth}, {"name", set_name}')
+LISTED = LISTED.replace("struct setting {", "char *name;\nstruct setting {", 1)
+KEPT = LISTED.replace("KEEP", "__atomic_store_n(&shared.seen, atol(value), __ATOMIC_SEQ_CST)")
+SUMMED = LISTED.replace("KEEP", "shared.seen += atol(value)")
+
+
+@pytest.mark.parametrize("strip", [(), ("-s",)], ids=["symbols", "stripped"])
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_settings_that_a_table_has(compiled: Compile, tool: str, strip: tuple[str, ...]) -> None:
+    """A client's commands may be picked from the same table, and numbers be added up."""
+    assert not audited(compiled, tool, filled(KEPT, LOADED), *strip)
+    assert audited(compiled, tool, filled(SUMMED, LOADED), *strip)
+    assert audited(compiled, tool, filled(KEPT, LOADED, COMMANDED), *strip)
+
+
+INLINED = "static inline __attribute__((always_inline)) void load"
+
+
+@pytest.mark.parametrize("strip", [(), ("-s",)], ids=["symbols", "stripped"])
+@pytest.mark.parametrize("text", [SET, KEPT], ids=["compared", "table"])
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_settings_that_a_thread_reads_in_its_own_loop(
+    compiled: Compile, tool: str, text: str, strip: tuple[str, ...]
+) -> None:
+    """Optimised code has no function for it any more."""
+    text = text.replace("__attribute__((noinline)) void load", INLINED)
+    assert not audited(compiled, tool, filled(text, LOADED), *strip)
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+def test_a_file_that_a_thread_lives_in_is_its_work(compiled: Compile, tool: str) -> None:
+    """One that opens it once, and goes on to read lines of it."""
+    text = SET.replace("__attribute__((noinline)) void load", INLINED)
+    assert audited(compiled, tool, filled(text, "").replace("for (long x = 1;;) {", f"{LOADED}; for (long x = 1;;) {{"))
+
+
+def test_what_asks_for_settings_does_so_seldom(compiled: Compile) -> None:
+    """Behind a branch; a thread that does nothing else does it as often as it goes round."""
+    asked = f"shared.seen = x; {LOADED}"
+    other = SET.replace("&shared.seen", "&results[42]")
+    assert not audited(compiled, "gcc", filled(other, asked))
+    assert audited(compiled, "gcc", filled(other, "", asked))
+
+
 def test_settings_that_a_table_has_in_source(tmp_path: Path) -> None:
     """A client's commands may be picked from the same table, and numbers be added up."""
     assert not checked(tmp_path, filled(BY_NAME, LOADED))
