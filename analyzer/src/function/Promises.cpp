@@ -125,7 +125,8 @@ private:
   ASTContext &Context;
   Accessors &Known;
   unsigned Depth;
-  unsigned Looks = 0; ///< at values that may be new memory
+  unsigned Looks = 0;                   ///< at values that may be new memory
+  const FunctionDecl *Itself = nullptr; ///< its definition
   Scan Seen;
   llvm::SmallVector<const Expr *, 4> Values;
   /// What is put where a local's address is handed to posix_memalign.
@@ -234,6 +235,10 @@ std::optional<int64_t> Returns::called(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   if (!F || !F->getIdentifier())
     return 0;
+  // What it gets from itself is one of the other results in the end.
+  const FunctionDecl *Defined = nullptr;
+  if (F->hasBody(Defined) && Defined == Itself)
+    return std::nullopt;
   int Told = toldAlignment(F->getName());
   if (Told >= 0)
     return unsigned(Told) < C.getNumArgs()
@@ -408,6 +413,7 @@ std::optional<int64_t> Returns::least(llvm::ArrayRef<const Expr *> All) {
 
 int64_t Returns::of(const FunctionDecl &Defined) {
   const Stmt *Body = Defined.getBody();
+  Itself = &Defined;
   if (!look(*Body) || Values.empty())
     return 0;
   Seen.add(Body);
@@ -462,7 +468,8 @@ int64_t promisedBy(const FunctionDecl &F, ASTContext &Context, Accessors &Known,
     return 0;
   auto [Slot, IsNew] = Known.Promised.try_emplace(Defined, 0);
   if (!IsNew)
-    return Slot->second; // nothing while it is being looked at: it calls itself
+    return Slot
+        ->second; // nothing while it is being looked at: by way of others
   int64_t Found = Returns(Context, Known, Depth).of(*Defined);
   return Known.Promised[Defined] = Found;
 }

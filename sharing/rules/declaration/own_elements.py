@@ -28,23 +28,26 @@ from sharing.model.facts import (
 from sharing.model.image import AccessKind
 from sharing.model.types import MAX_DEPTH
 from sharing.rules import numbers
-from sharing.rules.declaration.base import SourceContext
+from sharing.rules.declaration.base import SourceContext, users
 from sharing.source.declarations import core, element, record_of, shown_name
 from sharing.source.program import Defined, Program
 from sharing.source.uses import Use
+
+_BEHIND_OWN = "an element is a thread's own: a thread-local pointer, or that of an event of its loop, leads to it"
 
 
 @dataclass(frozen=True, slots=True)
 class Elements:
     """The elements of one array.  Offsets of ``uses`` are from the start of ``identity``: a variable or a record.
 
-    ``locked``: each is used under a lock of its own, else by a thread of its own.
+    ``locked``: each is used under a lock of its own, else by a thread of its own.  ``why`` says how that is known.
     """
 
     name: str
     identity: str
     record: Defined[RecordFacts]
     uses: tuple[Use, ...]
+    why: str = ""
     locked: bool = False
 
 
@@ -102,7 +105,7 @@ def _at_own_index(program: Program, ctx: SourceContext) -> Iterator[Elements]:
         size = record.facts.size
         mine = tuple(use for use in uses if use.own and use.offset < size and use.stride == size >= ctx.line_size)
         if mine:
-            yield Elements(shown_name(record.facts), key, record, mine)
+            yield Elements(shown_name(record.facts), key, record, mine, _indexed_by(mine))
 
 
 def _arrays(
@@ -114,7 +117,21 @@ def _arrays(
         size = record.facts.size
         if size in own | locked and size >= line_size:  # of smaller ones rules on lines speak
             mine = tuple(use for use in uses if use.stride == size and (use.own or size in locked))
-            yield Elements(shown_name(record.facts), identity, record, mine, locked=size not in own)
+            if size in own:
+                yield Elements(shown_name(record.facts), identity, record, mine, _indexed_by(mine))
+            else:
+                yield Elements(shown_name(record.facts), identity, record, mine, _locked_by(mine), locked=True)
+
+
+def _indexed_by(uses: tuple[Use, ...]) -> str:
+    """The sign that a thread's own number is the index."""
+    own = tuple(use for use in uses if use.own)
+    return f"an element is a thread's own: its index is the number of the running thread in {users(own)}"
+
+
+def _locked_by(uses: tuple[Use, ...]) -> str:
+    """The sign that elements are used apart from each other: each is locked."""
+    return f"each element has a lock of its own, taken by {users(tuple(use for use in uses if use.locks))}"
 
 
 def _reached_from_own_index(
@@ -124,10 +141,11 @@ def _reached_from_own_index(
     handed = _handed_elements(program, arguments)
     for key, uses, record in _of_own_index(program, ctx):
         if key in handed or any(use.own and use.kind is AccessKind.ADDRESS for use in uses):
+            why = f"{_indexed_by(uses)}, from where a pointer leads to it"
             size = record.facts.size
             behind = tuple(u for u in ctx.uses.of_record(key) if not u.new and not u.indexed and u.offset < size)
             if behind:
-                yield Elements(shown_name(record.facts), key, record, behind)
+                yield Elements(shown_name(record.facts), key, record, behind, why)
 
 
 def _behind_own_pointer(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
@@ -146,7 +164,7 @@ def _behind_own_pointer(program: Program, ctx: SourceContext, arguments: tuple[_
         if key in in_arrays or any(use.stride == size for use in uses):
             behind = tuple(use for use in uses if not use.indexed and use.offset < size)
             if any(use.writes and not use.atomic and ctx.changed_at_once(key, use.offset) for use in behind):
-                yield Elements(shown_name(record.facts), key, record, behind)
+                yield Elements(shown_name(record.facts), key, record, behind, _BEHIND_OWN)
 
 
 def _of_own_index(program: Program, ctx: SourceContext) -> Iterator[tuple[str, tuple[Use, ...], Defined[RecordFacts]]]:
@@ -217,7 +235,11 @@ def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_A
                 continue
             # What starts the threads sets their elements up.
             uses = _of_one(use for use in ctx.uses.of_record(key) if use.function != function.name)
-            yield Elements(shown_name(record.facts), key, record, uses)
+            yield Elements(shown_name(record.facts), key, record, uses, _started_by(function.name))
+
+
+def _started_by(starter: str) -> str:
+    return f"an element is a thread's own: {starter} starts each thread with another one"
 
 
 def _started_with(program: Program, ctx: SourceContext) -> Iterator[Elements]:
@@ -230,7 +252,8 @@ def _started_with(program: Program, ctx: SourceContext) -> Iterator[Elements]:
                 continue
             key, size, starter = record.facts.key, record.facts.size, defined.facts.name
             uses = (use for use in ctx.uses.of_record(key) if use.function != starter and not use.new)
-            yield Elements(shown_name(record.facts), key, record, _of_one(u for u in uses if u.offset < size))
+            mine = _of_one(use for use in uses if use.offset < size)
+            yield Elements(shown_name(record.facts), key, record, mine, _started_by(starter))
 
 
 def _is_part(entry: Defined[FunctionFacts] | None, record: Defined[RecordFacts], ctx: SourceContext) -> bool:
@@ -260,13 +283,14 @@ def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:
                 # FrequentUse: what is written once of each costs one line once.
                 uses = tuple(u for u in ctx.uses.of_record(key) if u.function == entry.facts.name and u.loop_depth)
                 if base == Base.PARAMETER:
-                    yield Elements(shown_name(record.facts), key, record, uses)
+                    why = f"{entry.facts.name}, which several threads run at once, is handed one element after the other"
+                    yield Elements(shown_name(record.facts), key, record, uses, why)
 
 
 def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument, ...]) -> Iterator[Elements]:
     """Records of which single elements of an array are given out, and are locked, or changed by several threads."""
     passed = _passed_elements(program, arguments, Passed.VARIABLE, Passed.RECORD)
-    few = set(_in_small_arrays(program))
+    few = set(_in_small_arrays(program, ctx))
     alone = set(_alone_in_records(program))
     kept = _kept_functions(program)
     for key, record in program.records.items():
@@ -280,11 +304,13 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
             continue
         name = shown_name(record.facts)
         if any(use.locks and (use.stride == size or key in passed | few) for use in uses):
-            yield Elements(name, key, record, uses, locked=True)
+            yield Elements(name, key, record, uses, _locked_by(uses), locked=True)
         elif inner := _locked_members(program, ctx, record) if key in passed | few else ():
-            yield Elements(name, key, record, (*uses, *inner), locked=True)
+            yield Elements(name, key, record, (*uses, *inner), _locked_by(inner), locked=True)
         elif key in passed | few and (words := _made_by_hand(uses)):
-            yield Elements(name, key, record, tuple(use for use in uses if use.offset in words), locked=True)
+            mine = tuple(use for use in uses if use.offset in words)
+            why = f"each element has a lock of the program's own, taken by {users(mine)}"
+            yield Elements(name, key, record, mine, why, locked=True)
         elif key in passed or any(use.stride == size and use.kind is AccessKind.ADDRESS for use in uses):
             own = tuple(use for use in uses if (use.stride == size if key in alone else not use.indexed))
             # Small records behind pointers are texts and the like, in arrays that whoever made them fills, or jobs.
@@ -293,8 +319,10 @@ def _given_out(program: Program, ctx: SourceContext, arguments: tuple[_Argument,
             working = set() if shared else _handed_with(program, arguments, key)
             shared = shared or any(u.function in working and u.writes and u.loop_depth for u in own)
             shared = shared or any(u.function in kept and u.handed and u.kind is AccessKind.RMW for u in own)
-            if shared and any(u.writes and not u.atomic and ctx.changed_by_threads(key, u.offset) for u in own):
-                yield Elements(name, key, record, own)
+            changed = tuple(u for u in own if u.writes and not u.atomic and ctx.changed_by_threads(key, u.offset))
+            if shared and changed:
+                why = f"elements are given out one by one, and {users(changed)} changes what it got under no lock"
+                yield Elements(name, key, record, own, why)
 
 
 def _handed_with(program: Program, arguments: tuple[_Argument, ...], key: str) -> set[str]:
@@ -376,10 +404,15 @@ def _made_by_hand(uses: tuple[Use, ...]) -> set[int]:
     return taken & {use.offset for use in back if use.memory_order == MemoryOrder.RELEASE}
 
 
-def _in_small_arrays(program: Program) -> Iterator[str]:
-    """Keys of records of which a variable or a member is an array of a few: a larger one is a table."""
+def _in_small_arrays(program: Program, ctx: SourceContext) -> Iterator[str]:
+    """Keys of records of which a variable or a member is an array of a few: a larger one is a table.
+
+    A record that is an element itself is the thread's or the object's that it serves, and all of its array with it.
+    """
     trees = [(d.unit, d.facts.type) for d in program.variables.values()]
-    trees += [(d.unit, member.type) for d in program.records.values() for member in d.facts.members]
+    for key, whole in program.records.items():
+        if not any(use.stride == whole.facts.size for use in ctx.uses.of_record(key)):
+            trees += [(whole.unit, member.type) for member in whole.facts.members]
     for unit, tree in trees:
         inner, count = element(tree)
         record = record_of(program, unit, inner)

@@ -356,6 +356,7 @@ def _draft(
         evidence=(
             f"{facts.size} bytes each, {each} in whole lines",
             *((f"{name} is the array of them in static storage",) if name != found.name else ()),
+            *((found.why,) if found.why else ()),
         ),
         remedies=(
             _padded(

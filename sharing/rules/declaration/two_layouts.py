@@ -94,7 +94,9 @@ def _differs_by_alignment(a: RecordFacts, b: RecordFacts) -> bool:
     if any(theirs.get(name, align) != align for name, align in mine.items()):
         return True
     pads = [{(m.name, m.type.size) for m in r.members if is_pad_name(m.name)} for r in (a, b)]
-    return pads[0] != pads[1]
+    # What one unit calls reserved, and another has members of its own in, is room for these and no padding.
+    named = [{m.name for m in r.members if not is_pad_name(m.name)} for r in (a, b)]
+    return pads[0] != pads[1] and (named[0] == named[1] or _first_moved(a, b) is not None)
 
 
 def _first_moved(a: RecordFacts, b: RecordFacts) -> tuple[str, int, int] | None:

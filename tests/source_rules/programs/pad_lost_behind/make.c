@@ -1,0 +1,8 @@
+#define WITH_PADS
+#include "session.h"
+
+static struct session one;
+struct session *make(void) {
+  one.sent++;
+  return &one;
+}

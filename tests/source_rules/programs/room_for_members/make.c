@@ -1,0 +1,8 @@
+#define INSIDE
+#include "session.h"
+
+static struct session one;
+struct session *make(void) {
+  one.waiting++;
+  return &one;
+}

@@ -1,0 +1,3 @@
+#include "session.h"
+
+int main(void) { return (int)make()->sent; }
