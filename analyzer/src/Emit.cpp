@@ -26,6 +26,7 @@ static void write(JsonStream &Out, const StartFact &S) {
   writeEach(Out, {S.File, S.Line, S.Column, S.LoopDepth, S.Rarity, S.Order,
                   S.Element});
   write(Out, S.Behind);
+  write(Out, S.Local);
   Out.arrayEnd();
 }
 

@@ -151,6 +151,7 @@ struct StartFact {
   int64_t Order = 0;
   int64_t Element = -1; ///< record of which it is handed one of several
   bool Behind = false;  ///< by a pointer that is one of several
+  int64_t Local = -1;   ///< record of which it is handed what a local has
 };
 
 struct AllocationFact {

@@ -19,6 +19,7 @@ ONE_FOR_ALL = "one object stands for all of this type: that threads use one is n
 ONE_BESIDE_ANOTHER = "each thread is handed one; that two of them stand side by side is not certain"
 TWO_DOUBTS = f"{ESTIMATED}, and were it known, something else would speak against it"
 OWN_OF_EACH = "each of these threads is handed an object of its own"
+BEHIND_OWN = "each of these threads is handed an object of its own, and only these lead to such elements"
 OWN_WORK = "threads make the objects of this type that they work on, and nothing says that its elements are of threads"
 SEEN = "low at least: threads' own loops are seen to use the one all the time and not the other, which others use"
 DATA_CHOOSES = "one object stands for all of this type, and nothing says that its elements are of threads"
@@ -112,6 +113,8 @@ def limit(actors: tuple[Actor, ...], ctx: Context) -> tuple[Severity, str]:
     if _chosen_by_data(pair[0]):
         if _made_by_users(pair[0], ctx):
             return Severity.NOTE, OWN_WORK
+        if _behind_own(pair[0], ctx):
+            return Severity.NOTE, BEHIND_OWN
         if most.rank > ctx.of_any.of_elements.rank:
             return ctx.of_any.of_elements, DATA_CHOOSES
     return most, why
@@ -135,6 +138,14 @@ def _chosen_by_data(actor: Actor) -> bool:
     """Are these elements, not locks, at indexes of which none is seen to be the thread's own?"""
     elements = [access for access in actor.writers if access.stride]
     return bool(elements) and not actor.is_lock and not any(access.own for access in elements)
+
+
+def _behind_own(actor: Actor, ctx: Context) -> bool:
+    """Is it plain data under no lock that threads of one kind change, where an object of its own leads each?"""
+    users = actor.mask(writers=True)
+    one_kind = users & ctx.thread_mask == users and users.bit_count() == 1
+    plain = not any(access.atomic or access.locks for access in actor.writers)
+    return one_kind and plain and actor.identity in ctx.behind_own
 
 
 def _made_by_users(actor: Actor, ctx: Context) -> bool:

@@ -135,6 +135,7 @@ class Passed(IntEnum):
     NEW = 9  # beside another row of the argument: it leads to an object that the caller makes or ends (AccessFlag.NEW)
     SLOT = 10  # a pointer to a function from UnitFacts.slots[value]
     CALLED = 11  # of a call through a pointer: it calls what the caller was handed as its argument ``value``
+    EACH = 12  # beside a function: what one of several pointers to a record leads to, another one at each index
 
 
 THROUGH_SLOT = -2  # a callee from here down is a place where a pointer to a function is kept, the first one here
@@ -238,7 +239,8 @@ class StartFact(msgspec.Struct, frozen=True, array_like=True):
 
     ``entry`` is an index into UnitFacts.symbols; ``api`` what starts it ("std::thread", "std::async", "omp parallel").
     ``element``: of this record (index) it is handed one of several, another one at each start, -1 of none;
-    ``behind``: by a pointer that is one of several.
+    ``behind``: by a pointer that is one of several.  ``local``: else, of this record it is handed what a local variable
+    points to or owns, -1 nothing.
     """
 
     entry: int
@@ -252,6 +254,7 @@ class StartFact(msgspec.Struct, frozen=True, array_like=True):
     order: Order
     element: int = -1
     behind: bool = False
+    local: Annotated[int, msgspec.Meta(ge=-1)] = -1
 
 
 class AllocationFact(msgspec.Struct, frozen=True, array_like=True):

@@ -192,6 +192,7 @@ def _function(function: FunctionFacts, unit: UnitFacts) -> None:
     for start in function.starts:
         _index(start.entry, sizes["symbols"], "entry of a thread")
         _index(start.element, sizes["records"], "element that a thread is handed")
+        _index(start.local, sizes["records"], "what a local hands to a thread")
         _index(start.file, sizes["files"], "file of a thread's start")
     for allocation in function.allocations:
         _index(allocation.record, sizes["records"], "record of an allocation")
@@ -228,6 +229,7 @@ def _passed(function: FunctionFacts, sizes: dict[str, int]) -> None:
         Passed.RECORD: sizes["records"],
         Passed.OWN: sizes["records"],
         Passed.MEMBER: sizes["records"],
+        Passed.EACH: sizes["records"],
         Passed.PARAMETER: MOST_PARAMETERS,
         Passed.SLOT: sizes["slots"],
     }

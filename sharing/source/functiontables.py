@@ -427,7 +427,7 @@ def _passed(args: FactRows, lookup: _Lookup) -> tuple[Ints, npt.NDArray[np.bool_
             record.astype(np.int64) + args["offset"],
             *(0, 0),
             record.astype(np.int64) + args["offset"],
-            *(0, slot, 0),
+            *(0, slot, 0, 0),
         ],
         0,
     )

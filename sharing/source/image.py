@@ -25,6 +25,7 @@ from sharing.model.image import (
 )
 from sharing.source import functiontables
 from sharing.source.addressing import AddressSpace, shared_instances
+from sharing.source.behindown import behind_own
 from sharing.source.program import Program
 from sharing.source.threadrecords import makers, records_of_threads
 from sharing.source.types import TypeBuilder
@@ -50,6 +51,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
     shift = len(names)
     functions = built.functions.copy()
     functions["name"] += shift
+    own = records_of_threads(program, knowledge)
     return Image(
         path=path,
         member=None,
@@ -77,7 +79,8 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         debug_source="the source",
         origins=msgspec.structs.replace(built.origins, makers=makers(program), begun=_begun(program, space)),
         identities={o.address: o.identity for o in space.objects},
-        of_threads=records_of_threads(program, knowledge),
+        of_threads=frozenset(own),
+        behind_own=behind_own(program, own),
         phases=space.phases,
         counts={
             "source_accesses": sum(len(d.facts.accesses) for d in program.functions.values()) // len(ACCESS_COLUMNS),

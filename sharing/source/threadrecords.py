@@ -1,7 +1,9 @@
 """Records of which each thread that is started is handed another one, and reaches no other; and who makes which.
 
-Owns the signs of the former: an element of an array at a moving index where a C function starts the thread, one of
-several objects, or what one of several pointers leads to, where an object of C++ does (``StartFact.element``).  One
+Owns the signs of the former: an element of an array at a moving index where a C function starts the thread, what a
+pointer at one leads to, an object that the loop which starts it has made for it; where an object of C++ does, one of
+several objects, what one of several pointers leads to, or an object that has this one thread
+(``StartFact.element``).  One
 instance stands for all objects of a record in source; of these it is known that a thread uses its own.  Where what such
 threads run finds objects of the record in another way than as an argument, as a thief does those of others, nothing is
 known.
@@ -9,25 +11,39 @@ known.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
 from sharing.knowledge import Knowledge
-from sharing.model.facts import ACCESS_COLUMNS, ARG_COLUMNS, CALL_COLUMNS, AccessFlag, Base, FunctionFacts, Passed
+from sharing.model.facts import (
+    ACCESS_COLUMNS,
+    ARG_COLUMNS,
+    CALL_COLUMNS,
+    AccessFlag,
+    Base,
+    FunctionFacts,
+    Passed,
+    rows_of,
+)
+from sharing.model.image import AccessKind
+from sharing.source.loops import allocated, calls_of, loop_heads
 from sharing.source.program import Defined, Program
 
-_BASE, _RECORD, _FLAGS = (ACCESS_COLUMNS.index(name) for name in ("base", "record", "flags"))
+_BASE, _RECORD, _KIND, _FLAGS, _STRIDE = (
+    ACCESS_COLUMNS.index(name) for name in ("base", "record", "kind", "flags", "stride")
+)
 
 
-def records_of_threads(program: Program, knowledge: Knowledge) -> frozenset[str]:
-    """Their keys."""
+def records_of_threads(program: Program, knowledge: Knowledge) -> dict[str, set[str]]:
+    """Their keys, with the symbols of what these threads run."""
     entries: dict[str, set[str]] = defaultdict(set)
     for defined in program.functions.values():
-        for index, entry in (*_of_objects(defined.facts), *_of_calls(program, defined, knowledge)):
+        for index, entry in (*_of_objects(program, defined), *_of_calls(program, defined, knowledge)):
             record = program.record(defined.unit, index)
             if record is not None and entry >= 0:
                 entries[record.facts.key].add(program.symbol(defined.unit, entry))
-    return frozenset(key for key, started in entries.items() if not _found_otherwise(program, key, started))
+    return {key: started for key, started in entries.items() if not _found_otherwise(program, key, started)}
 
 
 def makers(program: Program) -> dict[str, tuple[int, ...]]:
@@ -41,30 +57,64 @@ def makers(program: Program) -> dict[str, tuple[int, ...]]:
     return {key: tuple(rows) for key, rows in found.items()}
 
 
-def _of_objects(function: FunctionFacts) -> Iterator[tuple[int, int]]:
+def _of_objects(program: Program, defined: Defined[FunctionFacts]) -> Iterator[tuple[int, int]]:
     """(record, entry), as indexes of the unit."""
+    function = defined.facts
     for start in function.starts:
         if start.element >= 0:
             yield start.element, start.entry
+        elif start.local >= 0 and start.loop_depth:
+            loop = bisect_right(loop_heads(function), start.order)
+            if _made_in_one_loop(program, defined).get(start.local) == loop:
+                yield start.local, start.entry
 
 
 def _of_calls(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[int, int]]:
     """As ``_of_objects``, of elements that a function which starts a thread hands to it."""
-    function, width = defined.facts, len(ARG_COLUMNS)
-    rows = [function.args[at : at + width] for at in range(0, len(function.args) - width + 1, width)]
+    rows = tuple(rows_of(defined.facts.args, len(ARG_COLUMNS)))
+    made: dict[int, int] | None = None
     for call, number, kind, value, _, stride in rows:
-        if kind != Passed.RECORD or not stride or call < 0:
+        if kind not in (Passed.RECORD, Passed.EACH) or call < 0:
             continue
-        callee = function.calls[call * len(CALL_COLUMNS)]
+        callee = defined.facts.calls[call * len(CALL_COLUMNS)]
         row = knowledge.thread_start(program.symbol(defined.unit, callee)) if callee >= 0 else None
         if row is None or row.entry_argument is None:
             continue
         record = program.record(defined.unit, value)
         data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
-        if number == data and record is not None and record.facts.size == stride:
+        if number != data or record is None:
+            continue
+        if kind == Passed.RECORD and not stride:
+            made = _made_in_one_loop(program, defined) if made is None else made
+        each = kind == Passed.EACH or stride == record.facts.size
+        if each or (made and made.get(value) == _loop_of(program, defined, call)):
             for one, place, what, entry, *_ in rows:
                 if one == call and place == row.entry_argument and what == Passed.FUNCTION:
                     yield value, entry
+
+
+def _made_in_one_loop(program: Program, defined: Defined[FunctionFacts]) -> dict[int, int]:
+    """By index of a record of the unit the loop of the function in which all of its objects are allocated."""
+    indexes = {key: at for at, (key, _) in enumerate(program.units[defined.unit].records)}
+    everywhere = makers(program)
+    rows = {d.facts.identity: row for row, d in enumerate(program.functions.values())}
+    loops: dict[str, set[int]] = defaultdict(set)
+    made_by: dict[str, set[int]] = defaultdict(set)
+    for loop, _, maker, fact in allocated(program, defined):
+        record = program.record(maker.unit, fact.record) if loop else None
+        if record is not None:
+            loops[record.facts.key].add(loop)
+            made_by[record.facts.key].add(rows[maker.facts.identity])
+    return {
+        indexes[key]: next(iter(found))
+        for key, found in loops.items()
+        if len(found) == 1 and key in indexes and made_by[key] == set(everywhere[key])
+    }
+
+
+def _loop_of(program: Program, defined: Defined[FunctionFacts], call: int) -> int:
+    """The loop around a call; -1 none."""
+    return next((loop or -1 for row, loop, *_ in calls_of(program, defined) if row == call), -1)
 
 
 def _found_otherwise(program: Program, key: str, entries: set[str]) -> bool:
@@ -86,7 +136,9 @@ def _found_otherwise(program: Program, key: str, entries: set[str]) -> bool:
 
 
 def _finds(program: Program, defined: Defined[FunctionFacts], key: str) -> Iterator[bool]:
-    flat, width = defined.facts.accesses, len(ACCESS_COLUMNS)
-    for at in range(0, len(flat) - width + 1, width):
-        if flat[at + _BASE] == Base.RECORD and flat[at + _RECORD] >= 0 and not flat[at + _FLAGS] & AccessFlag.NEW:
-            yield program.record_key(defined.unit, flat[at + _RECORD]) == key
+    for row in rows_of(defined.facts.accesses, len(ACCESS_COLUMNS)):
+        if row[_BASE] != Base.RECORD or row[_RECORD] < 0 or row[_FLAGS] & AccessFlag.NEW:
+            continue
+        # The address of what a lambda has captured a reference to is no object that is found.
+        if row[_KIND] != AccessKind.ADDRESS or row[_STRIDE]:
+            yield program.record_key(defined.unit, row[_RECORD]) == key

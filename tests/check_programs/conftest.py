@@ -25,12 +25,12 @@ def findings(source: Path, *flags: str) -> tuple[Finding, ...]:
     return tuple(check_program(read_program(options), options).findings)
 
 
-def severest(folder: Path, text: str) -> dict[str, Severity]:
-    """The severest finding of each rule in a program in C, from low on."""
-    source = folder / "main.c"
+def severest(folder: Path, text: str, suffix: str = "c") -> dict[str, Severity]:
+    """The severest finding of each rule in a program in C, or C++20 with the suffix cc, from low on."""
+    source = folder / f"main.{suffix}"
     source.write_text(text)
     found: dict[str, Severity] = {}
-    for one in findings(source, "-O2"):
+    for one in findings(source, "-O2", *(() if suffix == "c" else ("-std=c++20",))):
         if one.severity.rank >= Severity.LOW.rank:
             found[one.rule] = max(found.get(one.rule, Severity.NOTE), one.severity, key=lambda s: s.rank)
     return found

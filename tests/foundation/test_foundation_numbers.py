@@ -68,6 +68,7 @@ BOUNDS = {
 # Rounds of a fixpoint that settles before: the last ones change nothing.
 FIXPOINTS = {
     "history": "SETTLING",
+    "source": "_ROUNDS",
     "static": "ROUNDS SET_BY_CALLS TAKEN_ROUNDS TRIM_ROUNDS",
 }
 # How exactly a chance or a spread is computed, and where its random numbers start.

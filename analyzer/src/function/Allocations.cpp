@@ -260,6 +260,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   StringRef Name = F.getName();
   if (F.isInStdNamespace() &&
       (Name.starts_with("make_unique") || Name.starts_with("make_shared"))) {
+    MadeAt[&C] = Here.Shape.LoopDepth;
     const TemplateArgumentList *Args = F.getTemplateSpecializationArgs();
     if (!Args || !Args->size() ||
         Args->get(0).getKind() != TemplateArgument::Type)

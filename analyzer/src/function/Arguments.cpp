@@ -30,7 +30,8 @@ enum ArgKind : uint8_t {
   InMember = 8,
   NewObject = 9,
   LoadedFrom = 10,
-  CalledParameter = 11
+  CalledParameter = 11,
+  EachRecord = 12
 };
 
 std::optional<int64_t> constantArgument(const Expr *E,
@@ -107,6 +108,27 @@ const RecordDecl *Body::onFrame(const Expr *E, unsigned Depth) {
   return IsElement ? R : nullptr;
 }
 
+/// The record that one of several pointers leads to, another one at each index.
+const RecordDecl *Body::ofPointers(const Expr *E, unsigned Depth) {
+  E = E->IgnoreParenCasts();
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
+    auto Known = V ? Seen.Locals.find(V) : Seen.Locals.end();
+    bool IsOne = Known != Seen.Locals.end() && !Depth &&
+                 Known->second.Values.size() == 1 && !Known->second.Stepped &&
+                 !Known->second.escapes();
+    return IsOne ? ofPointers(Known->second.Values.front(), Depth + 1)
+                 : nullptr;
+  }
+  const auto *A = dyn_cast<ArraySubscriptExpr>(E);
+  QualType T = A ? A->getType() : QualType();
+  if (T.isNull() || !T->isPointerType() || constantOf(A->getIdx(), Context))
+    return nullptr;
+  const RecordDecl *R = T->getPointeeType()->getAsRecordDecl();
+  R = R ? R->getDefinition() : nullptr;
+  return R && !R->isInvalidDecl() ? R : nullptr;
+}
+
 /// Says which parameter a call through a pointer takes its target from: one
 /// that nothing else is assigned to.
 void Body::calledParameter(uint32_t Row, const Expr *Callee) {
@@ -134,7 +156,8 @@ void Body::calledParameter(uint32_t Row, const Expr *Callee) {
 
 /// Says what element of an own array a function gets that is handed over with
 /// it: what starts a thread is given them so.
-void Body::handedElement(uint32_t Row, int64_t Number, const Expr *Value) {
+void Body::handedElement(uint32_t Row, int64_t Number, const Expr *Value,
+                         bool OnFrame) {
   bool WithFunction = false;
   for (size_t I = Out.Args.size(); I >= ArgColumns && !WithFunction;
        I -= ArgColumns) {
@@ -144,9 +167,12 @@ void Body::handedElement(uint32_t Row, int64_t Number, const Expr *Value) {
   }
   if (!WithFunction)
     return;
-  if (const RecordDecl *R = onFrame(Value))
+  if (const RecordDecl *R = OnFrame ? onFrame(Value) : nullptr)
     append(Out.Args, {int64_t(Row), Number, int64_t(InRecord), Unit.record(*R),
                       int64_t(0), At.sizeOf(Context.getRecordType(R))});
+  if (const RecordDecl *R = ofPointers(Value))
+    append(Out.Args, {int64_t(Row), Number, int64_t(EachRecord),
+                      Unit.record(*R), int64_t(0), int64_t(0)});
 }
 
 void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
@@ -188,8 +214,7 @@ void Body::argument(uint32_t Row, int64_t Number, const Expr *Value) {
     receiver(Row, P);
     if (Out.Args.size() != Before)
       Out.Args[Before + 1] = Number;
-    if (P.In == Location::Kind::Local)
-      handedElement(Row, Number, Value);
+    handedElement(Row, Number, Value, P.In == Location::Kind::Local);
     escapes(Value);
     handedOn(Row, Number, P);
     partOf(Row, Number, Value, P);

@@ -158,7 +158,9 @@ private:
   void givenNumbers(uint32_t Row, llvm::ArrayRef<const clang::Expr *> Values);
   void receiver(uint32_t Row, const Location &P);
   const clang::RecordDecl *onFrame(const clang::Expr *E, unsigned Depth = 0);
-  void handedElement(uint32_t Row, int64_t Number, const clang::Expr *Value);
+  const clang::RecordDecl *ofPointers(const clang::Expr *E, unsigned Depth = 0);
+  void handedElement(uint32_t Row, int64_t Number, const clang::Expr *Value,
+                     bool OnFrame);
   void handedOn(uint32_t Row, int64_t Number, const Location &P);
   void partOf(uint32_t Row, int64_t Number, const clang::Expr *Value,
               const Location &P);
@@ -180,6 +182,8 @@ private:
   void regions(const clang::OMPExecutableDirective &D);
   Handed oneOf(const clang::Expr *E, unsigned Depth = 0);
   Handed oneOfCall(const clang::CallExpr &C, unsigned Depth);
+  Handed byLocal(const clang::Expr *E) const;
+  const clang::CXXRecordDecl *hasOneThread(const clang::Expr *E);
   void handed(size_t First, llvm::ArrayRef<const clang::Expr *> Given);
   bool keepsThreads(clang::QualType T, unsigned Depth = 0);
   struct Ending { ///< of an object, what waits for the threads that it has

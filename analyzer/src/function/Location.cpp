@@ -104,6 +104,24 @@ unsigned Locations::hash(const Expr *E) const {
   return ID.ComputeHash() | 1;
 }
 
+/// What makes the object to which the owner in \p E leads: a local one of the
+/// library that owns nothing else.
+const Expr *Locations::ownedBehind(const Expr *E) const {
+  const auto *C = Locals ? dyn_cast<CallExpr>(E) : nullptr;
+  const auto *Operator = dyn_cast_or_null<CXXOperatorCallExpr>(C);
+  const auto *Member = dyn_cast_or_null<CXXMemberCallExpr>(C);
+  const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
+  const Expr *Owner = nullptr;
+  if (Operator && Operator->getNumArgs() == 1)
+    Owner = Operator->getArg(0);
+  else if (Member && F && F->getIdentifier() && F->getName() == "get")
+    Owner = Member->getImplicitObjectArgument();
+  const auto *Ref =
+      Owner ? dyn_cast<DeclRefExpr>(Owner->IgnoreParenImpCasts()) : nullptr;
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  return V && !Locals->Rebound.contains(V) ? Locals->Owners.lookup(V) : nullptr;
+}
+
 /// A record that \p Pointer leads to, and of which no more is known.
 Location Locations::somewhere(QualType T, const Expr *Pointer) {
   Location P;
@@ -115,8 +133,7 @@ Location Locations::somewhere(QualType T, const Expr *Pointer) {
   P.Record = R;
   P.Root = hash(Pointer);
   const Expr *Plain = Pointer->IgnoreParenCasts();
-  if (isAllocation(*Plain, Context))
-    P.Made = Plain;
+  P.Made = isAllocation(*Plain, Context) ? Plain : ownedBehind(Plain);
   P.Own = isOwnPointer(Plain);
   return P;
 }

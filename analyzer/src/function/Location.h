@@ -159,6 +159,7 @@ private:
   Location merge(const clang::VarDecl &V, const LocalValues &L);
   Location parameter(const clang::ParmVarDecl &P);
   Location somewhere(clang::QualType T, const clang::Expr *Pointer);
+  const clang::Expr *ownedBehind(const clang::Expr *E) const;
   Location cast(const clang::CastExpr &C, Location In, clang::QualType To);
   Location called(const clang::CallExpr &Call, clang::QualType Result);
   Location element(Location In, const clang::Expr *Index,

@@ -52,6 +52,38 @@ bool givesUp(const CXXMethodDecl &M) {
                                   .Default(false);
 }
 
+/// What makes the new object that \p V owns from its declaration on, or null.
+const Expr *ownedBy(const VarDecl &V) {
+  constexpr unsigned MaxSteps = 8; // objects that are made of temporary ones
+  const auto *R = V.getType()->getAsCXXRecordDecl();
+  if (!R || !R->isInStdNamespace() || !R->getIdentifier() ||
+      (R->getName() != "unique_ptr" && R->getName() != "shared_ptr"))
+    return nullptr;
+  const Expr *E = V.getInit();
+  for (unsigned Steps = 0; E && Steps < MaxSteps; ++Steps) {
+    E = E->IgnoreParenImpCasts();
+    if (isa<CXXNewExpr>(E))
+      return E;
+    if (const auto *Whole = dyn_cast<FullExpr>(E)) {
+      E = Whole->getSubExpr();
+    } else if (const auto *Bound = dyn_cast<CXXBindTemporaryExpr>(E)) {
+      E = Bound->getSubExpr();
+    } else if (const auto *Kept = dyn_cast<MaterializeTemporaryExpr>(E)) {
+      E = Kept->getSubExpr();
+    } else if (const auto *Made = dyn_cast<CXXConstructExpr>(E)) {
+      E = Made->getNumArgs() ? Made->getArg(0) : nullptr;
+    } else {
+      const auto *C = dyn_cast<CallExpr>(E);
+      const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
+      bool Makes = F && F->isInStdNamespace() && F->getIdentifier() &&
+                   (F->getName().starts_with("make_unique") ||
+                    F->getName().starts_with("make_shared"));
+      return Makes ? E : nullptr;
+    }
+  }
+  return nullptr;
+}
+
 /// The initialiser, be it of the constructor or of the member.
 const Expr *given(const Expr *E) {
   E = E->IgnoreImplicit();
@@ -187,6 +219,9 @@ void Scan::declare(const VarDecl &V) {
     Locals[&V].Values.push_back(Init);
   if (Init)
     Made[Init->IgnoreImplicit()] = &V;
+  if (Init && !V.hasGlobalStorage())
+    if (const Expr *Owned = ownedBy(V))
+      Owners[&V] = Owned;
   if (Init && V.hasGlobalStorage() && holdsFunctions(V.getType()))
     keeps(V, *Init);
   if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType() &&
@@ -239,6 +274,29 @@ void Scan::assign(const BinaryOperator &B) {
         !B.getRHS()->isEvaluatable(V->getASTContext()))
       Locals[V].Leaps = true;
   }
+}
+
+/// Local objects that are assigned, swapped or reset.
+void Scan::rebound(const CallExpr &Call) {
+  const FunctionDecl *F = Call.getDirectCallee();
+  if (!F)
+    return;
+  const auto *Operator = dyn_cast<CXXOperatorCallExpr>(&Call);
+  const auto *Member = dyn_cast<CXXMemberCallExpr>(&Call);
+  bool Changes =
+      F->getIdentifier() && llvm::StringSwitch<bool>(F->getName())
+                                .Cases("reset", "swap", "exchange", true)
+                                .Default(false);
+  if (Operator && Operator->getOperator() == OO_Equal)
+    Changes = true;
+  if (!Changes)
+    return;
+  if (const VarDecl *V =
+          Member ? objectOf(Member->getImplicitObjectArgument()) : nullptr)
+    Rebound.insert(V);
+  for (const Expr *Arg : Call.arguments())
+    if (const VarDecl *V = objectOf(Arg))
+      Rebound.insert(V);
 }
 
 /// Local objects that are moved from, or that do no longer hold what they did.
@@ -367,6 +425,7 @@ void Scan::see(const Item &I) {
     if (looksOnly(*Call))
       How = As::Unevaluated;
     givenUp(*Call);
+    rebound(*Call);
     break;
   }
   case Stmt::ReturnStmtClass:

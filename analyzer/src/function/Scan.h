@@ -66,6 +66,10 @@ struct Scan {
   /// Local objects that are moved from or returned, or whose threads a call
   /// waits for or lets go: at their end there is nothing left to do.
   llvm::SmallPtrSet<const clang::VarDecl *, 4> GivenUp;
+  /// Local objects of the library that own what they are given as they are
+  /// declared, with what makes that, and those that ever own something else.
+  llvm::DenseMap<const clang::VarDecl *, const clang::Expr *> Owners;
+  llvm::SmallPtrSet<const clang::VarDecl *, 4> Rebound;
   llvm::DenseSet<const clang::Stmt *> Unevaluated;
   llvm::DenseMap<const clang::Stmt *, Mark> Marks;
   llvm::SmallVector<const clang::CXXRecordDecl *, 2> Lambdas;
@@ -99,6 +103,7 @@ private:
   void keeps(const clang::FieldDecl *Field, const clang::Expr *Value);
   void keeps(const clang::VarDecl &V, const clang::Expr &Initial);
   void keeps(const clang::InitListExpr &List);
+  void rebound(const clang::CallExpr &Call);
   void givenUp(const clang::CallExpr &Call);
   void givenUp(const clang::Expr *Object);
 };

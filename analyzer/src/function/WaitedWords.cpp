@@ -6,6 +6,8 @@
 
 #include "WaitedWords.h"
 
+#include "Body.h"
+
 #include "WordTests.h"
 
 #include "clang/AST/StmtCXX.h"

@@ -283,7 +283,7 @@ def _dealt_out(program: Program, ctx: SourceContext) -> Iterator[Elements]:
                 # FrequentUse: what is written once of each costs one line once.
                 uses = tuple(u for u in ctx.uses.of_record(key) if u.function == entry.facts.name and u.loop_depth)
                 if base == Base.PARAMETER:
-                    why = f"{entry.facts.name}, which several threads run at once, is handed one element after the other"
+                    why = f"several threads run {entry.facts.name} at once, which is handed one element after the other"
                     yield Elements(shown_name(record.facts), key, record, uses, why)
 
 

@@ -16,9 +16,7 @@ from dataclasses import dataclass
 
 from sharing.model.facts import (
     ARG_COLUMNS,
-    BLOCK_COLUMNS,
     CALL_COLUMNS,
-    AllocationFact,
     Base,
     FunctionFacts,
     Passed,
@@ -30,6 +28,7 @@ from sharing.rules.declaration.base import SourceContext
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, used_by
 from sharing.source.declarations import shown_name
+from sharing.source.loops import allocated, calls_of, loop_heads
 from sharing.source.program import Defined, Program
 from sharing.source.threadrecords import makers, records_of_threads
 
@@ -71,7 +70,7 @@ def started_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[Elem
         calls = tuple(_calls(program, defined))
         starts = [call for call in calls if call.loop and ctx.knowledge.thread_start(call.callee) is not None]
         objects = [one for one in _object_starts(program, defined) if one.key in own]
-        made = _made(program, ctx, defined, calls) if starts or objects else {}
+        made = _made(program, ctx, defined) if starts or objects else {}
         for key, first in made.items():
             behind = [one for one in starts if one.order > first.order]
             if first.loop in {*(one.loop for one in starts), *(loop for loop, _ in _looped_starts(defined.facts))}:
@@ -102,7 +101,7 @@ def loop_made_objects(program: Program, ctx: SourceContext) -> Iterator[tuple[El
         calls = tuple(_calls(program, defined))
         starting = {call.loop for call in calls if ctx.knowledge.thread_start(call.callee) is not None}
         starting |= {loop for loop, _ in _looped_starts(defined.facts)}
-        for key, first in _made(program, ctx, defined, calls).items():
+        for key, first in _made(program, ctx, defined).items():
             if first.loop in starting or len(made_by[key]) != 1 or _is_of_cpp(first.api):
                 continue
             record = program.records[key]
@@ -165,7 +164,7 @@ def _object_starts(program: Program, defined: Defined[FunctionFacts]) -> Iterato
 
 def _looped_starts(function: FunctionFacts) -> Iterator[tuple[int, StartFact]]:
     """(outermost loop, start) of the threads that it starts in loops by objects of C++."""
-    heads = _loop_heads(function) if function.starts else []
+    heads = loop_heads(function) if function.starts else []
     return ((bisect_right(heads, start.order), start) for start in function.starts if start.loop_depth)
 
 
@@ -181,26 +180,18 @@ def _reached(program: Program, entry: str) -> set[str]:
     return set(found)
 
 
-def _loop_heads(function: FunctionFacts) -> list[int]:
-    return sorted(row[0] for row in rows_of(function.blocks, len(BLOCK_COLUMNS)) if row[2])
-
-
 def _calls(program: Program, defined: Defined[FunctionFacts]) -> Iterator[_Call]:
-    function = defined.facts
-    heads = _loop_heads(function)
-    for at, row in enumerate(rows_of(function.calls, len(CALL_COLUMNS))):
-        callee, _, _, _, depth, _, order, _ = row
-        name = program.symbol(defined.unit, callee) if callee >= 0 else ""
-        yield _Call(at, name, bisect_right(heads, order) if depth else 0, order)
+    for row, loop, name, order in calls_of(program, defined):
+        yield _Call(row, name, loop, order)
 
 
-def _made(
-    program: Program, ctx: SourceContext, defined: Defined[FunctionFacts], calls: tuple[_Call, ...]
-) -> dict[str, _Made]:
+def _made(program: Program, ctx: SourceContext, defined: Defined[FunctionFacts]) -> dict[str, _Made]:
     """By key the records that its loops allocate with nothing larger between them: the first place each."""
     found: dict[str, _Made] = {}
     larger: set[int] = set()
-    for loop, order, maker, fact in _allocations(program, defined, calls):
+    for loop, order, maker, fact in allocated(program, defined):
+        if not loop:
+            continue
         record = program.record(maker.unit, fact.record)
         size = record.facts.size if record is not None else 0
         align = max(fact.guarantee, record.facts.align) if record is not None else 0
@@ -209,20 +200,6 @@ def _made(
         else:
             found.setdefault(record.facts.key, _Made(loop, order, fact.api))
     return {key: made for key, made in found.items() if made.loop not in larger}
-
-
-def _allocations(
-    program: Program, defined: Defined[FunctionFacts], calls: tuple[_Call, ...]
-) -> Iterator[tuple[int, int, Defined[FunctionFacts], AllocationFact]]:
-    """(loop, order, function, allocation) of what its loops allocate, or functions that these call."""
-    heads = _loop_heads(defined.facts)
-    for each in defined.facts.allocations:
-        if each.loop_depth:
-            yield bisect_right(heads, each.order), each.order, defined, each
-    for call in calls:
-        callee = program.function(defined.unit, call.callee) if call.loop and call.callee else None
-        if callee is not None:
-            yield from ((call.loop, call.order, callee, each) for each in callee.facts.allocations)
 
 
 def _users(

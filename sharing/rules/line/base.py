@@ -50,9 +50,9 @@ class Context:
     ``own_line`` is the architecture's line where one of more bytes was asked for, as for lines that are fetched in
     pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
     at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one,
-    ``made_by`` says of records which roots make their objects.  ``of_source``: rules on declarations judge the
-    program as well.  ``chosen``: of each array that is looked at it is known that it has several elements, of which
-    code chooses one, and that threads have the same array.
+    ``behind_own`` those to which only such objects lead, ``made_by`` says of records which roots make their objects.
+    ``of_source``: rules on declarations judge the program as well.  ``chosen``: of each array that is looked at it is
+    known that it has several elements, of which code chooses one, and that threads have the same array.
     """
 
     line_size: int
@@ -68,6 +68,7 @@ class Context:
     own_line: int = 0
     at_one_time: Callable[[Actor, Actor], bool] | None = None
     of_threads: frozenset[str] = frozenset()
+    behind_own: frozenset[str] = frozenset()
     made_by: Mapping[str, int] = field(default_factory=dict)
     of_source: bool = False
     chosen: bool = False

@@ -34,7 +34,8 @@ An index that comes from thread-local storage, or in source from a function that
 thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`,
 and `id` of a `struct worker` that the function was given), makes the element the thread's own: then it needs no further
 sign.  An array within an object that is a thread's own is none of threads, and of source it is a note at indexes that
-data chooses in objects that the threads which use them allocate.  In a binary thread-local storage is seen within a
+data chooses in objects that the threads which use them allocate, and behind pointers of objects that are one thread's
+each.  In a binary thread-local storage is seen within a
 function and what is inlined there, and in what a small function returns that does nothing else.  A pointer in
 thread-local storage that each thread sets once to an element makes that element its own as well.
 

@@ -1,0 +1,160 @@
+"""Records that only objects of one thread each lead to, as the table of counters that each worker has of its own.
+
+Owns how that is known: no variable and no other record speaks of the type, and what makes the elements does so once
+for each of these objects, or the member that leads there owns them (``std::vector``, ``std::unique_ptr``).  Which
+objects are one thread's each is ``threadrecords``'.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from sharing.model.facts import (
+    ACCESS_COLUMNS,
+    CALL_COLUMNS,
+    AccessFlag,
+    Base,
+    FunctionFacts,
+    RecordBits,
+    TypeTree,
+    VariableBits,
+    rows_of,
+)
+from sharing.model.image import AccessKind
+from sharing.model.types import MAX_DEPTH
+from sharing.source.loops import allocated, loop_heads
+from sharing.source.program import Defined, Program
+from sharing.source.threadrecords import makers
+
+_BASE, _RECORD, _OFFSET, _KIND, _FLAGS, _DEPTH, _ORDER = (
+    ACCESS_COLUMNS.index(name) for name in ("base", "record", "offset", "kind", "flags", "loop_depth", "order")
+)
+_NAME = re.compile(r"\w+(?:::\w+)*")
+_OWNING = re.compile(r"std::(?:vector|unique_ptr|deque|array)<")
+_ROUNDS = 4  # objects of a thread that lead to others, and these to more
+
+
+def behind_own(program: Program, own: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """Their keys.  ``own``: by the key of a record that is one thread's each the symbols of what these threads run."""
+    if not own:
+        return frozenset()
+    holders, kept = _holders(program)
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for key, record in program.records.items():
+        if record.facts.size > 0 and not record.facts.bits & (RecordBits.SYSTEM | RecordBits.ANONYMOUS):
+            by_name[record.facts.name].append(key)
+    made_by = makers(program)
+    running = _reached(program, (entry for entries in own.values() for entry in entries))
+    found: set[str] = set()
+    for _ in range(_ROUNDS):
+        mine = own.keys() | found
+        new = {
+            key
+            for name, keys in by_name.items()
+            if len(keys) == 1 and name not in kept and (held := holders.get(name)) and set(held) <= mine
+            for key in keys
+            if key not in mine and (all(held.values()) or _is_made_for_each(program, key, mine, made_by, running))
+        }
+        if not new:
+            break
+        found |= new
+    return frozenset(found)
+
+
+def _holders(program: Program) -> tuple[dict[str, dict[str, bool]], set[str]]:
+    """By name of a record the keys of others whose members speak of it, and whether these own it; names in variables.
+
+    A record whose own members speak of it is a node of a list or a tree, which may be anybody's.
+    """
+    holders: dict[str, dict[str, bool]] = defaultdict(dict)
+    for key, record in program.records.items():
+        if record.facts.bits & RecordBits.SYSTEM or _OWNING.match(record.facts.name):
+            continue  # what a container of the library is made of
+        for member in record.facts.members:
+            texts = tuple(_texts(member.type))
+            owns = any(_OWNING.match(text) for text in texts)
+            for name in {name for text in texts for name in _NAME.findall(text)}:
+                holders[name][key] = holders[name].get(key, True) and owns
+    kept = {
+        name
+        for defined in program.variables.values()
+        if not defined.facts.bits & VariableBits.THREAD
+        for text in _texts(defined.facts.type)
+        for name in _NAME.findall(text)
+    }
+    return holders, kept
+
+
+def _texts(tree: TypeTree | None) -> Iterator[str]:
+    """Names of a type, of what it is an array or a qualified form of, and as it is written of a pointer."""
+    for _ in range(MAX_DEPTH):
+        if tree is None:
+            return
+        if tree.name:
+            yield tree.name
+        tree = tree.inner
+
+
+def _is_made_for_each(
+    program: Program, key: str, own: set[str], made_by: Mapping[str, tuple[int, ...]], running: set[str]
+) -> bool:
+    """Does what allocates these do so for one such object: in its class, in a thread, or where the member is set?"""
+    functions = list(program.functions.values())
+    classes = tuple(f"{program.records[one].facts.name}::" for one in own)
+    rows = made_by.get(key, ())
+    names = {functions[row].facts.identity: functions[row].facts.name for row in rows}
+    left = {one for one, name in names.items() if one not in running and not name.startswith(classes)}
+    if not left:
+        return bool(rows)
+    name = program.records[key].facts.name
+    leading = {
+        (one, member.offset_bits // 8)
+        for one in own
+        for member in program.records[one].facts.members
+        if any(name in _NAME.findall(text) for text in _texts(member.type))
+    }
+    for defined in functions:
+        loops = _setting(program, defined, leading)
+        for loop, _, maker, fact in allocated(program, defined) if loops else ():
+            if loop in loops and program.record_key(maker.unit, fact.record) == key:
+                left.discard(maker.facts.identity)
+    return not left
+
+
+def _setting(program: Program, defined: Defined[FunctionFacts], leading: set[tuple[str, int]]) -> set[int]:
+    """Loops in which a function sets one of these members of an object after another.
+
+    0 is outside of loops, of an object that the function is handed or makes: of another one at each call.
+    """
+    found: set[int] = set()
+    heads: list[int] | None = None
+    for row in rows_of(defined.facts.accesses, len(ACCESS_COLUMNS)):
+        if row[_KIND] != AccessKind.STORE or row[_RECORD] < 0:
+            continue
+        if (program.record_key(defined.unit, row[_RECORD]), row[_OFFSET]) not in leading:
+            continue
+        heads = loop_heads(defined.facts) if heads is None else heads
+        if row[_DEPTH]:
+            found.add(bisect_right(heads, row[_ORDER]))
+        elif row[_BASE] == Base.PARAMETER or row[_FLAGS] & AccessFlag.NEW:
+            found.add(0)
+    return found
+
+
+def _reached(program: Program, entries: Iterable[str]) -> set[str]:
+    """Identities of these functions and of those that direct calls lead to from there."""
+    found: set[str] = set()
+    front = [program.functions[name] for name in entries if name in program.functions]
+    while front:
+        one = front.pop()
+        if one.facts.identity in found:
+            continue
+        found.add(one.facts.identity)
+        for callee in one.facts.calls[:: len(CALL_COLUMNS)]:
+            called = program.function(one.unit, program.symbol(one.unit, callee)) if callee >= 0 else None
+            if called is not None:
+                front.append(called)
+    return found
