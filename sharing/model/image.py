@@ -152,7 +152,8 @@ CALL_DTYPE = np.dtype(
         ("tail", "u1"),
         ("rarity", "<u2"),  # as of sites
         ("order", "<u2"),  # as of sites
-        ("slot", "<u2"),  # SlotKind of the slot that an unknown target is loaded from
+        ("slot", "u1"),  # SlotKind of the slot that an unknown target is loaded from
+        ("handed", "u1"),  # of an unknown target 1 + how many registers may be arguments, 0 not known
         ("where", "<u4"),  # there: bytes, the low half of an address, or a number; of a known callee the call's length
     ]
 )

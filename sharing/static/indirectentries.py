@@ -80,10 +80,15 @@ def _callbacks(image: Image, starter: int, entry: int) -> set[int]:
     return set(kept["arg"].tolist()) - set(kept["arg"][otherwise].tolist())
 
 
-def calls_pointers(image: Image) -> npt.NDArray[np.bool_]:
-    """Functions that call through a pointer: of a thread's entry, perhaps what the starter was handed."""
+def calls_pointers(image: Image, *, once: bool = False) -> npt.NDArray[np.bool_]:
+    """Functions that call through a pointer: of a thread's entry, perhaps what the starter was handed.
+
+    ``once``: outside of loops, as what runs a callable object calls what that holds.
+    """
     calls = image.calls
     through = (calls["callee"] == 0) & (calls["function"] >= 0)
+    if once:
+        through &= ~in_loop(calls["loop_depth"])
     if image.origins:  # of calls in loops source knows whom they call, where anything is known of them
         through &= ~in_loop(calls["loop_depth"]) | ~having(calls, "ip", calls["ip"][calls["callee"] != 0])
     callers = calls["function"][through]

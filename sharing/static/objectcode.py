@@ -1,7 +1,8 @@
 """Functions that only end, copy or describe an object, which are called through pointers as what it does is.
 
-Owns which those are, by linkage name.  Their addresses stand beside those of the work: in tables of virtual functions,
-and in what holds a function object.  No loop that runs tasks is there to run them.
+Owns which those are, by linkage name, and which calls are of those of a ``std::function``, by what they hand over.
+Their addresses stand beside those of the work: in tables of virtual functions, and in what holds a function object.  No
+loop that runs tasks is there to run them.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.image import Image
+from sharing.model.image import ArgKind, Image
 
 _ENDS = ("D0Ev", "D1Ev", "D2Ev")  # destructors
 # libstdc++'s manager of what a std::function holds, and Rust's destructors
@@ -17,6 +18,23 @@ _WITHIN = ("_Function_handler", "10_M_managerE"), ("13drop_in_place",)
 # libc++ keeps what a std::function holds in an object of this class
 _HOLDER = "10__function6__func"
 _OF_HOLDER = ("7__cloneE", "7destroyE", "18destroy_deallocateE", "6targetE", "11target_typeE")
+
+
+# libstdc++ hands a manager as its third argument what to do: to copy, or to end what is held (std_function.h).
+_OPERATION = 2
+_COPIES, _ENDS_HELD = 2, 3
+# What calls a std::function asks whether it holds anything, and throws this where it does not.
+_EMPTY = "_ZSt25__throw_bad_function_callv"
+
+
+def calls_of_managers(image: Image) -> npt.NDArray[np.uint64]:
+    """Calls through pointers that hand over what only managers are told, where any ``std::function`` is called."""
+    args = image.args
+    if _EMPTY not in image.callee_names.values():
+        return np.zeros(0, np.uint64)
+    told = (args["callee"] == 0) & (args["arg"] == _OPERATION) & (args["kind"] == ArgKind.CONSTANT)
+    found: npt.NDArray[np.uint64] = args["ip"][told & ((args["value"] == _COPIES) | (args["value"] == _ENDS_HELD))]
+    return found
 
 
 def of_objects_alone(image: Image, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -433,10 +433,12 @@ def threads(
 def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: int) -> Floats:
     """Runs of each function that calls through pointers, made so ``often`` each, add where their targets are few."""
     tasks = np.zeros(n)
-    for number in distinct(made_by.group[often > 0]).tolist():
-        called = targets[number]
-        if 0 < len(called) <= numbers.FEW_TARGETS:
-            tasks[called] += float(often[made_by.group == number].sum()) / len(called)
+    kinds = np.stack([made_by.group, made_by.handed], axis=1)[often > 0]
+    for number, handed in np.unique(kinds, axis=0).tolist():
+        called = made_by.called(number, targets, handed)
+        if len(called) > 0 and len(targets[number]) <= numbers.FEW_TARGETS:
+            mine = (made_by.group == number) & (made_by.handed == handed)
+            tasks[called] += float(often[mine].sum()) / len(called)
     return tasks
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -29,10 +29,12 @@ from sharing.static.callees import calls_of, function_at, functions_given
 from sharing.static.classslots import ClassSlots
 from sharing.static.elementslots import StaticElements
 from sharing.static.executions import each_time, in_loop, times
+from sharing.static.objectcode import calls_of_managers
 from sharing.static.receivers import Virtual
 from sharing.static.slotnumbers import LOW_HALF, kind_of, place_of, slot_at, slots_of
 
 Ints = npt.NDArray[np.int64]
+ANY_NUMBER = 255  # of arguments
 CALLED = -2  # in the place of how far behind a pointer an argument is stored
 
 
@@ -183,6 +185,21 @@ class KeptFunctions:
             if not among(_pairs(np.full(len(places), caller), places), made).any():
                 alone &= row != function
         return np.append(row[alone], of_source), np.append(behind[alone], places_there)
+
+    def of_managers(self) -> npt.NDArray[np.uint64]:
+        """Calls that copy or end what a ``std::function`` holds, by its manager, and run nothing of it."""
+        return calls_of_managers(self._image)
+
+    @cached_property
+    def needs(self) -> Ints:
+        """By function how many arguments it is surely handed: it looks at what the last one of these points to.
+
+        What is no more than handed on may be left over from before.
+        """
+        params, found = self._image.params, np.zeros(len(self._image.functions), np.int64)
+        read = picked(params, (params["function"] >= 0) & (params["kind"] != AccessKind.ADDRESS))
+        np.maximum.at(found, read["function"], read["arg"].astype(np.int64) + 1)
+        return found
 
     def registered(self) -> tuple[Ints, Ints]:
         """Rows of functions that are arguments which are stored in records, and nothing else; how far behind the begin.
@@ -424,6 +441,13 @@ class PointerTargets(msgspec.Struct, frozen=True):
     looped: npt.NDArray[np.bool_]
     group: Ints
     targets: tuple[Ints, ...]
+    handed: Ints  # how many arguments a call may hand over
+    needs: Ints  # by function how many it looks at, or more
+
+    def called(self, number: int, targets: Sequence[Ints], handed: int) -> Ints:
+        """Functions of a group that such a call may be of: none looks at what it is not handed."""
+        rows = targets[number]
+        return rows[self.needs[rows] <= handed]
 
 
 def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_], iterations: float) -> PointerTargets:
@@ -435,6 +459,7 @@ def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_], itera
     calls, slots = kept.unresolved()
     inside = in_loop(calls["loop_depth"])
     chosen = functions[calls["function"]] & (inside | (each_time(calls["rarity"]) & (slots > 0)))
+    chosen &= ~among(calls["ip"], kept.of_managers())
     calls, slots, inside = calls[chosen], slots[chosen], inside[chosen]
     found = {slot: kept.own_first(rows) for slot, rows in kept.at(slots[slots > 0].tolist()).items()}
     few = {slot: rows for slot, rows in found.items() if 0 < len(rows) <= numbers.FEW_TARGETS}
@@ -442,6 +467,19 @@ def pointer_targets(kept: KeptFunctions, functions: npt.NDArray[np.bool_], itera
     group = np.array([number.get(slot, -1) for slot in slots.tolist()], np.int64)
     known = inside | (group >= 0)
     often = times(calls["loop_depth"], calls["rarity"], iterations)
+    handed = arguments_handed(calls)
     return PointerTargets(
-        calls["function"].astype(np.int64)[known], often[known], inside[known], group[known], tuple(few.values())
+        calls["function"].astype(np.int64)[known],
+        often[known],
+        inside[known],
+        group[known],
+        tuple(few.values()),
+        handed[known],
+        kept.needs,
     )
+
+
+def arguments_handed(calls: Table) -> Ints:
+    """How many arguments each of these calls through pointers may hand over."""
+    told = calls["handed"].astype(np.int64)
+    return np.where(told > 0, told - 1, ANY_NUMBER)

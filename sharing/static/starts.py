@@ -110,8 +110,11 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row, call, several in _given_entries(image, set(found), looped):
         start(row, *_caller_of(image, call), several=several)
     entries, tasks = _by_name(image, knowledge, set(found))
+    starting = starting_objects(image, knowledge)
+    own = object_starts(image, entries, starting)
     for row in entries:
-        found.setdefault(row, []).append(row in tasks or not _made_once(image, knowledge, row, often))
+        mine = starting & having(image.calls, "ip", own[row]) if len(own.get(row, ())) == 1 else starting
+        found.setdefault(row, []).append(row in tasks or not made_once(image, row, often, mine))
     places.update(_places_of_methods(image, knowledge, entries, found))
     started = _roots(image, found, waited, tasks, places, several_of(image, found, places, frequent, looped, mains))
     return started, _creators(image, knowledge)
@@ -182,7 +185,8 @@ def _chosen(
     functions of a library linked in that start threads: they pass on what they are handed.
     """
     run = _runs(image)
-    if len(run) and not calls_pointers(image)[run].any() and not any(_holds_function(image, row) for row in run):
+    once = calls_pointers(image, once=True)
+    if len(run) and not once[run].any() and not any(_holds_function(image, row) for row in run):
         objects = {callee for callee, argument in wanted if argument == 1 and (callee, LAST_ARGUMENT) in wanted}
         wanted = {(callee, argument) for callee, argument in wanted if callee not in objects}
     every = dict.fromkeys(hidden_entries(image, callees, wanted))  # one, whichever of its arguments it is
@@ -258,11 +262,6 @@ def _left_in_registers(image: Image, knowledge: Knowledge) -> set[tuple[int, int
     return {
         (taker, makers.get(one.ip, -1), row) for one, row in zip(image.given, entries, strict=True) for taker in takers
     }
-
-
-def _made_once(image: Image, knowledge: Knowledge, row: int, often: npt.NDArray[np.bool_]) -> bool:
-    """As of ``oncemade``."""
-    return made_once(image, row, often, starting_objects(image, knowledge))
 
 
 def _caller_of(image: Image, call: int) -> tuple[int, int]:

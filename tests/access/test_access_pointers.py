@@ -34,6 +34,26 @@ def test_a_call_takes_its_target_from_a_static_variable_or_an_argument(pointers:
     assert called_from(*pointers, "call_given") == (SlotKind.ARGUMENT, 0)
 
 
+@pytest.mark.parametrize(
+    ("compiler", "most"),
+    [
+        pytest.param("gcc-x86-64", (0, 1, 2), id="x86-64"),
+        pytest.param("gcc-aarch64", (1, 2, 3), id="a result, and where the function is, may be arguments"),
+    ],
+)
+def test_how_many_arguments_a_call_may_hand_over(build: Build, compiler: str, most: tuple[int, ...]) -> None:
+    elf = read_elf(build(compiler, "shared/handed.c", "-O2", "-fPIC", "-shared", "-fno-optimize-sibling-calls"))
+    result = start_scan(elf.plan).result()
+    starts = elf.plan.functions["address"].tolist()
+    told = []
+    for name in ("call_none", "call_one", "call_two"):
+        mine = result.calls["function"] == starts.index(elf.functions[name])
+        (call,) = result.calls[mine & (result.calls["callee"] == 0)]
+        told.append(int(call["handed"]) - 1)
+    assert tuple(told) == most
+    assert not result.calls["handed"][result.calls["callee"] != 0].any()
+
+
 def test_a_pointer_that_a_loop_moves_on_says_nothing(pointers: tuple[Elf, ScanResult]) -> None:
     assert called_from(*pointers, "call_each") == (SlotKind.UNKNOWN, 0)
 

@@ -316,7 +316,8 @@ class Builder:
         for row, body in enumerate(self.functions.values()):
             for ip, callee, given, loop, rarity, order, slot in body.calls:
                 called = address(callee) if callee is not None else 0
-                calls.append((ip, called, row, loop, 0, rarity, order, *(KNOWN_CALLEE if called else slot)))
+                place, where = KNOWN_CALLEE if called else slot
+                calls.append((ip, called, row, loop, 0, rarity, order, place, 0, where))
                 for number, value in enumerate(given):
                     if value is not None:
                         what, kind, more = _known(value, address)

@@ -287,27 +287,23 @@ void FunctionFlow::call(const Op &O, uint32_t Index) {
   }
   Holder From = Callee ? Holder{SlotKind::Unknown, int64_t(O.end() - O.Ip)}
                        : calledFrom(O, Index);
+  auto Handed = uint8_t(Callee ? 0 : argumentsAtMost() + 1);
   Out->Calls.push_back({O.Ip, Callee, Current.Row, LoopDepth,
-                        uint8_t(!O.isCall()), Rarity, Order,
-                        uint16_t(From.What), uint32_t(From.Where)});
+                        uint8_t(!O.isCall()), Rarity, Order, uint8_t(From.What),
+                        Handed, uint32_t(From.Where)});
   arguments(O, Callee, Index);
 }
 
 void FunctionFlow::arguments(const Op &O, uint64_t Callee, uint32_t Index) {
   bool AnyAddress = false, AnyFunction = false;
   bool Starts = std::ranges::binary_search(P.HandleWriters, Callee);
-  size_t Count = 0;
-  for (; Count < C.Arguments.size(); ++Count) {
-    const Value &V = Now.Regs[C.Arguments[Count]];
-    // Left over from the call before: neither this nor a later register is an
-    // argument here.  What starts a thread is handed an entry in any case.
-    if (V.IsStale && !Starts)
-      break;
-    eachOf(V, [&](const Value &One) {
+  // What starts a thread is handed an entry in any case.
+  size_t Count = Starts ? C.Arguments.size() : argumentsAtMost();
+  for (size_t I = 0; I < Count; ++I)
+    eachOf(Now.Regs[C.Arguments[I]], [&](const Value &One) {
       AnyAddress |= takesAddress(One);
       AnyFunction |= One.isNumber() && One.IsAddress && functionAt(One);
     });
-  }
   bool Naps = std::ranges::binary_search(P.Sleepers, Callee);
   for (size_t I = 0; I < Count; ++I) {
     Value V = firstArray(Now.Regs[C.Arguments[I]]);

@@ -344,6 +344,7 @@ private:
   void waitTest(const Op &O, uint32_t Index, const Effective &E);
   Value target(const Op &O) const;
   void call(const Op &O, uint32_t Index);
+  size_t argumentsAtMost() const;
   void arguments(const Op &O, uint64_t Callee, uint32_t Index);
   void argument(const Value &V, ArgRow Row, bool AnyAddress, bool AnyFunction);
   void passWords(int64_t Offset, uint8_t Arg, uint64_t Ip);

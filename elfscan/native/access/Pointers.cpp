@@ -139,6 +139,15 @@ bool FunctionFlow::goBefore(const WayBack &Way) {
   return true;
 }
 
+/// How many registers may be arguments of a call here.  In the first other one
+/// is what the call before has left: neither that nor a later one is.
+size_t FunctionFlow::argumentsAtMost() const {
+  size_t Count = 0;
+  while (Count < C.Arguments.size() && !Now.Regs[C.Arguments[Count]].IsStale)
+    ++Count;
+  return Count;
+}
+
 /// Where op number \p Index, a call through a pointer, has the pointer from.
 FunctionFlow::Holder FunctionFlow::calledFrom(const Op &O, uint32_t Index) {
   if (O.MemCount)

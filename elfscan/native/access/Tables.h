@@ -50,7 +50,9 @@ struct CallRow {
   uint8_t LoopDepth, Tail;
   uint16_t Rarity;
   uint16_t Order;
-  uint16_t Slot;
+  uint8_t Slot;
+  uint8_t Handed; ///< of an unknown callee: how many registers may be
+                  ///< arguments, plus one; else 0
   uint32_t Where; ///< bytes, address (its low half) or number; of a known
                   ///< callee the bytes of the instruction
 };
