@@ -35,7 +35,7 @@ static void write(JsonStream &Out, const AllocationFact &A) {
   write(Out, A.Api);
   writeEach(Out, {A.Record, A.Guarantee, A.File, A.Line, A.Column});
   write(Out, A.ByNumber);
-  writeEach(Out, {A.LoopDepth, A.Order});
+  writeEach(Out, {A.LoopDepth, A.Order, A.Count});
   Out.arrayEnd();
 }
 

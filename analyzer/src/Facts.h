@@ -55,7 +55,8 @@ enum : int64_t {
   Clears = 32,
   New = 64,
   Given = 128,
-  Takes = 256
+  Takes = 256,
+  Counted = 512
 };
 } // namespace accessflag
 
@@ -162,6 +163,7 @@ struct AllocationFact {
   bool ByNumber = false; ///< asks for a number of bytes, not for a sizeof
   int64_t LoopDepth = 0;
   int64_t Order = 0;
+  int64_t Count = 0; ///< of objects that there is room for; 0 not known
 };
 
 struct FunctionFacts {

@@ -104,6 +104,7 @@ class Profiled(msgspec.Struct, frozen=True):
             image.arch.line_size if line_size > image.arch.line_size else 0,
             of_threads=image.of_threads,
             behind_own=image.behind_own,
+            rooms=image.rooms,
             made_by=self._made_by(),
             of_source=image.origins is not None,
         )

@@ -70,6 +70,7 @@ class AccessFlag(IntFlag):
     NEW = 64  # stores to an object that this function makes or ends, uses of what it frees: nobody else has it
     GIVEN = 128  # the index is made of a number that the function is given: a parameter, or a lambda's copy
     TAKES = 256  # an exchange after which a word that was zero is the running thread's until zero is stored
+    COUNTED = 512  # the index is made of a number that the function takes from a counter, outside of its loops
 
 
 class FunctionBits(IntFlag):
@@ -262,6 +263,7 @@ class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
 
     ``guarantee``: bytes of alignment that the call promises, 0 the allocator's default.  ``by_number``: it asks for a
     constant number of bytes that no ``sizeof`` of a record is part of, and would for a larger record too.
+    ``count``: the objects that there is room for, 0 where that is no constant.
     """
 
     api: str
@@ -273,6 +275,7 @@ class AllocationFact(msgspec.Struct, frozen=True, array_like=True):
     by_number: bool = False
     loop_depth: Event = 0
     order: Order = 0
+    count: Offset = 0
 
 
 class FunctionFacts(msgspec.Struct, frozen=True):

@@ -450,6 +450,7 @@ class Image:
     identities: dict[int, str] = field(default_factory=dict)  # by address of a variable (sharing.model.facts)
     of_threads: frozenset[str] = frozenset()  # identities of records of which each thread is handed another one
     behind_own: frozenset[str] = frozenset()  # of those to which only objects of one thread each lead
+    rooms: dict[str, int] = field(default_factory=dict)  # by identity of a record: how many of it all arrays have
     phases: dict[int, int] = field(default_factory=dict)  # predicted sections: alignment by section index
     counts: dict[str, int] = field(default_factory=dict)  # what was read, decoded, not decoded
     code_words: Table = field(default_factory=lambda: np.zeros(0, WORD_DTYPE))  # sorted by slot

@@ -230,6 +230,9 @@ def _own(rows: FactRows, defined: Sequence[Defined[FunctionFacts]], numbers: Num
     given = rows["flags"] & AccessFlag.GIVEN != 0
     of = rows.function
     mine = given & np.where(rows["loop_depth"] > 0, once[of], always[of]) if len(rows) else given
+    taken = np.array([numbers.counted(d.facts.identity, 1) for d in defined], bool)
+    if len(rows):
+        mine = mine | ((rows["flags"] & AccessFlag.COUNTED != 0) & (rows["loop_depth"] > 0) & taken[of])
     own: npt.NDArray[np.bool_] = mine | (rows["flags"] & AccessFlag.OWN != 0)
     return own
 

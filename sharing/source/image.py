@@ -27,6 +27,7 @@ from sharing.source import functiontables
 from sharing.source.addressing import AddressSpace, shared_instances
 from sharing.source.behindown import behind_own
 from sharing.source.program import Program
+from sharing.source.rooms import rooms
 from sharing.source.threadrecords import makers, records_of_threads
 from sharing.source.types import TypeBuilder
 
@@ -81,6 +82,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         identities={o.address: o.identity for o in space.objects},
         of_threads=frozenset(own),
         behind_own=behind_own(program, own),
+        rooms=rooms(program),
         phases=space.phases,
         counts={
             "source_accesses": sum(len(d.facts.accesses) for d in program.functions.values()) // len(ACCESS_COLUMNS),

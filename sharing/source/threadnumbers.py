@@ -1,9 +1,9 @@
 """Functions that are given the number of the thread that runs them: an index made of it is that thread's own.
 
 Owns which functions those are: entries of threads that start several times, what such an entry calls once, outside of
-loops, and nobody else does, and what only such functions call and hand no other number.  That an index is made of what
-a function is given say its facts (``AccessFlag.GIVEN``).  Tasks of a pool are numbered as well, but that is no number
-of a thread.
+loops, and nobody else does, and what only such functions call and hand no other number. That an index is made of what a
+function is given, or takes from a counter, say its facts (``AccessFlag.GIVEN``, ``COUNTED``). Tasks of a pool are
+numbered as well, but that is no number of a thread.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ _SEVERAL = 2
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """Identities of functions whose numbers are those of their thread; ``repeated`` are those called in its loops."""
+    """Identities of functions whose numbers are those of their thread; ``repeated`` are those called in its loops.
+
+    ``once`` are those that a thread comes to once: what these take from a counter is a number of that thread.
+    """
 
     functions: frozenset[str] = frozenset()
     repeated: frozenset[str] = frozenset()
+    once: frozenset[str] = frozenset()
 
     def own(self, function: str, loop_depth: int) -> bool:
         """Is an index of what the function is given one that its thread uses again and again?
@@ -34,6 +38,10 @@ class Numbered:
         Outside of loops a thread comes by once.
         """
         return function in self.functions and (loop_depth > 0 or function in self.repeated)
+
+    def counted(self, function: str, loop_depth: int) -> bool:
+        """The same of an index of what the function takes from a counter."""
+        return function in self.once and loop_depth > 0
 
 
 def numbered_functions(program: Program, knowledge: Knowledge) -> Numbered:
@@ -80,7 +88,7 @@ def _handed_on(program: Program, numbered: set[str]) -> Numbered:
             for caller, callee, depth, hands in calls
             if hands and caller in functions and callee in functions and (depth or caller in repeated)
         }
-    return Numbered(frozenset(functions), frozenset(repeated))
+    return Numbered(frozenset(functions), frozenset(repeated), frozenset(numbered))
 
 
 def _handing(program: Program, defined: Defined[FunctionFacts]) -> Iterator[tuple[str, int, bool]]:

@@ -32,6 +32,7 @@ _ADDRESS_OF_VARIABLE, _FILE_OF_CALL, _LINE_OF_CALL, _COLUMN_OF_CALL = 1, 1, 2, 3
 _LOCKS = (1, 4)  # lock and try-lock
 # As plain numbers: hundred thousands of accesses are asked for them.
 _GIVEN, _INDEXED, _OWN, _NEW = map(int, (AccessFlag.GIVEN, AccessFlag.INDEXED, AccessFlag.OWN, AccessFlag.NEW))
+_COUNTED = int(AccessFlag.COUNTED)
 _CLEARS, _WALKS = int(AccessFlag.CLEARS), int(AccessFlag.WALKS)
 _KINDS = {int(kind): kind for kind in AccessKind}
 
@@ -99,6 +100,7 @@ class Uses:
         defined = self._functions[int(self._rows[1][at])]
         function, flags = defined.facts, row[_FLAGS]
         given = flags & _GIVEN and self._numbered.own(function.identity, row[_DEPTH])
+        given = given or (flags & _COUNTED and self._numbered.counted(function.identity, row[_DEPTH]))
         return Use(
             function=function.name,
             kind=_KINDS.get(row[_KIND], AccessKind.UNKNOWN),

@@ -77,6 +77,8 @@ void Body::access(const Location &P, QualType T, AccessKind Kind,
     Flags |= accessflag::Own;
   if (P.Indexed && P.Given)
     Flags |= accessflag::Given;
+  if (P.Indexed && P.Counted)
+    Flags |= accessflag::Counted;
   if (P.BitField)
     Flags |= accessflag::BitField;
   if (T.isVolatileQualified())

@@ -252,6 +252,7 @@ void Body::allocates(const CXXNewExpr &N) {
                           ? Context.getTypeAlignInChars(T).getQuantity()
                           : 0;
   allocated(N.isArray() ? "new[]" : "new", T, Guarantee, N.getExprLoc());
+  Out.Allocations.back().Count = roomOf(N, Context);
 }
 
 void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
@@ -271,8 +272,10 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     int64_t Align = Context.getTypeAlignInChars(T).getQuantity();
     int64_t Default = Context.getTargetInfo().getNewAlign() / 8;
     bool Aligned = Context.getLangOpts().AlignedAllocation && Align > Default;
-    return allocated(("std::" + Name).str(), T, Aligned ? Align : 0,
-                     C.getExprLoc());
+    allocated(("std::" + Name).str(), T, Aligned ? Align : 0, C.getExprLoc());
+    Out.Allocations.back().Count =
+        roomOfMade(C, Args->get(0).getAsType(), Context);
+    return;
   }
   int64_t Promised =
       ofCall(promisedBy(F, Context, Known.elements()), C, Context);
@@ -320,6 +323,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
     return;
   allocated(OfBytes ? "std::allocator" : Name, T, Guarantee, C.getExprLoc());
   Out.Allocations.back().ByNumber = Numbered;
+  Out.Allocations.back().Count = T.isNull() ? 0 : roomOf(C, F, Context);
   Allocated[&C] = Out.Allocations.size() - 1;
 }
 

@@ -277,6 +277,7 @@ void Body::binary(const BinaryOperator &B) {
   if (B.isCompoundAssignmentOp())
     return access(*B.getLHS(), AccessKind::Rmw);
   access(*B.getLHS(), AccessKind::Store, B.getRHS());
+  makesRoom(holderOf(B.getLHS()), *B.getRHS());
   const auto *Ref = dyn_cast<DeclRefExpr>(B.getLHS()->IgnoreParens());
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   // What local pointers point to shows where they are used.
@@ -323,6 +324,7 @@ void Body::initialised(const CXXCtorInitializer &Init) {
   const FieldDecl *Field = Init.getAnyMember();
   if (!Method || !Field)
     return;
+  makesRoom(Field, *Value);
   Location P;
   P.In = Location::Kind::Parameter;
   P.Record = Method->getParent();

@@ -194,6 +194,8 @@ private:
   void joined(clang::QualType Destroyed, const clang::CXXDestructorDecl *Said,
               clang::SourceLocation Where);
 
+  void makesRoom(const clang::ValueDecl *Holder,
+                 const clang::Expr &Value); // Room.cpp
   // Allocations.cpp.
   void allocates(const clang::CallExpr &C, const clang::FunctionDecl &F);
   void allocates(const clang::CXXNewExpr &N);

@@ -108,6 +108,7 @@ private:
   void readRegions(const Scan &Seen, const FunctionDecl &Parent,
                    FunctionFacts &ParentFacts);
   void readInitialiser(const VarDecl &V);
+  void addRooms();
   bool readInto(FunctionFacts &Out, const Decl &Owner, Stmt *Body,
                 const Scan &Seen, const FunctionDecl *Function);
   void place(FunctionFacts &Out, SourceLocation Where);
@@ -346,6 +347,22 @@ void Collector::readInitialiser(const VarDecl &V) {
   Facts.push_back(std::move(Out));
 }
 
+/// What was made for elements that a record stands for: which these are is
+/// known now.
+void Collector::addRooms() {
+  llvm::StringMap<size_t> At;
+  for (size_t I = 0; I < Facts.size(); ++I)
+    At[Facts[I].Identity] = I;
+  for (Accessors::Room &R : Known.elements().Rooms) {
+    auto Of = Known.elements().Plain.find(R.Holder);
+    auto In = At.find(R.Function);
+    if (Of == Known.elements().Plain.end() || In == At.end())
+      continue;
+    R.Made.Record = Unit.record(*Of->second);
+    Facts[In->second].Allocations.push_back(std::move(R.Made));
+  }
+}
+
 std::vector<FunctionFacts> Collector::run(const TranslationUnitDecl &Root) {
   Bodies Found(Unit);
   Found.add(&Root);
@@ -363,6 +380,7 @@ std::vector<FunctionFacts> Collector::run(const TranslationUnitDecl &Root) {
     readBottomUp(I);
   for (const VarDecl *V : Found.Initialised)
     readInitialiser(*V);
+  addRooms();
   return std::move(Facts);
 }
 

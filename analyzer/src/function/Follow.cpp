@@ -131,6 +131,7 @@ Location Locations::follow(const VarDecl &V, const Expr *At) {
   Unknown.Walks = P.Walks;
   Unknown.Own = P.Own;
   Unknown.Given = P.Given;
+  Unknown.Counted = P.Counted;
   Unknown.Made = P.Made;
   return Unknown;
 }

@@ -69,6 +69,7 @@ Location nested(Location Outer, const Location &Inner) {
     Outer.Walks = Inner.Walks;
     Outer.Own = Inner.Own;
     Outer.Given = Inner.Given;
+    Outer.Counted = Inner.Counted;
     Outer.Stride = Inner.Stride;
     if (Outer.In != Location::Kind::Record)
       Outer.Root = Inner.Root;
@@ -234,6 +235,7 @@ Location Locations::element(Location In, const Expr *Index, QualType Element,
   In.Walks = Origin == IndexOrigin::Walks;
   In.Own = Origin == IndexOrigin::OwnThread;
   In.Given = Origin == IndexOrigin::Given;
+  In.Counted = Origin == IndexOrigin::Counted;
   if (In.In != Location::Kind::Record)
     In.Root = hash(Index);
   return In;

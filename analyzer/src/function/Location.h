@@ -34,7 +34,8 @@ struct Location {
   bool Own = false;   ///< the index is the number of the running thread, or is
                       ///< that of the pointer that leads here
   bool Given = false; ///< the index is a number that the function was given
-  unsigned Param = 0; ///< `this` is 0, the others follow
+  bool Counted = false; ///< the index is one that it takes from a counter
+  unsigned Param = 0;   ///< `this` is 0, the others follow
   const clang::VarDecl *Var = nullptr;
   const clang::Expr *Made = nullptr; ///< what in this function allocated it
   const clang::RecordDecl *Record = nullptr; ///< what Offset is relative to
@@ -64,6 +65,9 @@ bool isAllocation(const clang::Expr &E, const clang::ASTContext &Context);
 
 struct Accessors;
 
+/// What \p E names, which several functions can have: no local of this one.
+const clang::ValueDecl *holderOf(const clang::Expr *E);
+
 /// Alignment that the declaration of what \p C calls promises; 0 none.
 int64_t promisedByDeclaration(const clang::CallExpr &C,
                               const clang::ASTContext &Context);
@@ -82,6 +86,15 @@ int64_t promisedBy(const clang::FunctionDecl &F, clang::ASTContext &Context,
 int64_t ofCall(int64_t Promised, const clang::CallExpr &C,
                const clang::ASTContext &Context);
 
+/// For how many records, or objects of type \p Of, \p C or \p N makes room; 0
+/// where that is no constant.
+int64_t roomOf(const clang::CallExpr &C, const clang::FunctionDecl &F,
+               const clang::ASTContext &Context, clang::QualType Of = {});
+int64_t roomOf(const clang::CXXNewExpr &N, const clang::ASTContext &Context);
+/// The same of a call that makes a \p Made, as std::make_unique does.
+int64_t roomOfMade(const clang::CallExpr &C, clang::QualType Made,
+                   const clang::ASTContext &Context);
+
 /// Could both be in one array or behind equal types, but in another instance?
 bool isOtherInstance(const Location &A, const Location &B);
 
@@ -89,6 +102,7 @@ bool isOtherInstance(const Location &A, const Location &B);
 enum class IndexOrigin : uint8_t {
   Unknown,
   Walks,    ///< from the index before
+  Counted,  ///< a number that the function takes from a counter, once
   Given,    ///< a number that the function was given
   OwnThread ///< the number of the running thread
 };
@@ -117,6 +131,13 @@ struct Accessors {
   llvm::DenseSet<const clang::FunctionDecl *> Started;
   /// Records that stand for the elements behind a variable or member.
   llvm::DenseMap<const clang::ValueDecl *, const clang::RecordDecl *> Plain;
+  /// What functions, by identity, make for these.
+  struct Room {
+    std::string Function;
+    const clang::ValueDecl *Holder;
+    AllocationFact Made;
+  };
+  std::vector<Room> Rooms;
 };
 
 class Locations {
@@ -173,6 +194,8 @@ private:
   unsigned hash(const clang::Expr *E) const;
   bool walks(const clang::Expr *Index) const;
   IndexOrigin originOf(const clang::Expr *Index) const;
+  bool isCounted(const LocalNumber &Number) const;
+  bool countsOn(const clang::Expr *E) const;
   bool isGiven(const clang::DeclRefExpr &Ref) const;
   bool tellsThread(const clang::FunctionDecl &F) const;
   bool isSharedCapture(const clang::DeclRefExpr &Ref) const;

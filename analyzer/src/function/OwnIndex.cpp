@@ -315,9 +315,12 @@ IndexOrigin Locations::originOf(const Expr *Index) const {
       if (!V || !Locals || !Seen.insert(V).second)
         continue;
       if (auto Numbers = Locals->Numbers.find(V);
-          Numbers != Locals->Numbers.end())
+          Numbers != Locals->Numbers.end()) {
+        if (isCounted(Numbers->second))
+          Found = std::max(Found, IndexOrigin::Counted);
         Work.append(Numbers->second.Values.begin(),
                     Numbers->second.Values.end());
+      }
     } else if (const auto *Call = dyn_cast<CallExpr>(S)) {
       const FunctionDecl *F = Call->getDirectCallee();
       if (F && tellsThread(*F))

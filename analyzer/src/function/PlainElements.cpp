@@ -30,21 +30,6 @@ bool isStdAtomic(const CXXRecordDecl &R) {
   return R.isInStdNamespace() && R.getIdentifier() && R.getName() == "atomic";
 }
 
-/// What \p E names, which several functions can have: no local of this one.
-const ValueDecl *holderOf(const Expr *E) {
-  E = E->IgnoreParenImpCasts();
-  if (const auto *M = dyn_cast<MemberExpr>(E))
-    return M->getMemberDecl();
-  const auto *Ref = dyn_cast<DeclRefExpr>(E);
-  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
-  if (!V || V->getTLSKind() != VarDecl::TLS_None)
-    return nullptr;
-  bool Shared = V->hasGlobalStorage() ||
-                Ref->refersToEnclosingVariableOrCapture() ||
-                V->getType()->isReferenceType();
-  return Shared ? V : nullptr;
-}
-
 /// No record of a source has such a name.
 std::string nameOf(const ValueDecl &Holder) {
   const auto *V = dyn_cast<VarDecl>(&Holder);
@@ -58,6 +43,20 @@ std::string nameOf(const ValueDecl &Holder) {
 }
 
 } // namespace
+
+const ValueDecl *holderOf(const Expr *E) {
+  E = E->IgnoreParenImpCasts();
+  if (const auto *M = dyn_cast<MemberExpr>(E))
+    return M->getMemberDecl();
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  if (!V || V->getTLSKind() != VarDecl::TLS_None)
+    return nullptr;
+  bool Shared = V->hasGlobalStorage() ||
+                Ref->refersToEnclosingVariableOrCapture() ||
+                V->getType()->isReferenceType();
+  return Shared ? V : nullptr;
+}
 
 /// Is it some atomic of the library's, of which all that a program has are one
 /// record?
@@ -90,7 +89,7 @@ Location Locations::plainElement(const Expr *Base, const Expr *Index,
   P.In = Location::Kind::Record;
   P.Record = R;
   P = element(P, Index, Element);
-  return P.Own || P.Given ? P : Location();
+  return P.Own || P.Given || P.Counted ? P : Location();
 }
 
 const RecordDecl *Locations::recordOf(const ValueDecl &Holder,

@@ -193,6 +193,7 @@ void Scan::add(const Stmt *Body) {
     Item I = Work.pop_back_val();
     see(I);
   }
+  Looping = false;
 }
 
 void Scan::add(const CXXConstructorDecl &Constructor) {
@@ -227,8 +228,11 @@ void Scan::declare(const VarDecl &V) {
   if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType() &&
       isa<CallExpr>(Init->IgnoreParenImpCasts()))
     Results[&V].push_back(Init);
-  if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType())
-    Numbers[&V].Values.push_back(Init);
+  if (Init && !V.hasGlobalStorage() && V.getType()->isIntegerType()) {
+    LocalNumber &N = Numbers[&V];
+    N.Values.push_back(Init);
+    N.InLoop |= Looping;
+  }
   if (const auto *Split = dyn_cast<DecompositionDecl>(&V))
     for (const BindingDecl *B : Split->bindings())
       if (const VarDecl *Holder = B->getHoldingVar())
@@ -244,6 +248,7 @@ void Scan::value(const Expr *Target, const Expr *Value) {
     LocalNumber &N = Numbers[V];
     N.Values.push_back(Value);
     N.Counts |= mentions(Value, *V);
+    N.InLoop |= Looping;
   }
 }
 
@@ -357,6 +362,8 @@ void Scan::see(const Item &I) {
   const Stmt *S = I.S;
   As How = I.How;
   const OMPCriticalDirective *Critical = I.Critical;
+  bool Loops = I.Loops || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt>(S);
+  Looping = I.Loops;
   if (How == As::Unevaluated)
     Unevaluated.insert(S);
   else if (How == As::Atomic || Critical)
@@ -375,7 +382,7 @@ void Scan::see(const Item &I) {
   case Stmt::GenericSelectionExprClass: {
     const auto *G = cast<GenericSelectionExpr>(S);
     if (!G->isResultDependent())
-      Work.push_back({G->getResultExpr(), Critical, How});
+      Work.push_back({G->getResultExpr(), Critical, How, Loops});
     return;
   }
   case Stmt::LambdaExprClass: {
@@ -383,7 +390,7 @@ void Scan::see(const Item &I) {
     Lambdas.push_back(L->getLambdaClass());
     for (const Expr *Init : L->capture_inits())
       if (Init)
-        Work.push_back({Init, Critical, How});
+        Work.push_back({Init, Critical, How, Loops});
     return;
   }
   case Stmt::DeclStmtClass:
@@ -464,12 +471,12 @@ void Scan::see(const Item &I) {
   }
   if (const auto *Captured = dyn_cast<CapturedStmt>(S)) {
     // Its children name what is captured; what becomes of that says its body.
-    Work.push_back({Captured->getCapturedStmt(), Critical, How});
+    Work.push_back({Captured->getCapturedStmt(), Critical, How, Loops});
     return;
   }
   for (const Stmt *Child : S->children())
     if (Child)
-      Work.push_back({Child, Critical, How});
+      Work.push_back({Child, Critical, How, Loops});
 }
 
 } // namespace linemate

@@ -36,6 +36,7 @@ struct LocalValues {
 struct LocalNumber {
   llvm::SmallVector<const clang::Expr *, 1> Values;
   bool Counts = false; ///< a new value is made from the old one
+  bool InLoop = false; ///< it gets one in each round of a loop
 };
 
 /// Statements below an OpenMP directive that changes what they do.
@@ -92,8 +93,10 @@ private:
     const clang::Stmt *S;
     const clang::OMPCriticalDirective *Critical;
     As How;
+    bool Loops = false;
   };
   llvm::SmallVector<Item, 32> Work;
+  bool Looping = false; ///< what is looked at is in a loop
 
   void see(const Item &I);
   void declare(const clang::VarDecl &V);

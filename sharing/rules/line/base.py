@@ -45,14 +45,15 @@ class Context:
     ``concurrent`` says whether code under two root masks can run at the same time, ``thread_mask`` which roots are
     thread entries seen in the program (not main, not "anything exported"), ``anybody`` those of threads that start
     elsewhere, ``perhaps_many`` those of threads of which nothing that was seen starts a second one, ``root_names`` what
-    a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two.  ``of_any`` is what may be said
-    of records on the heap where one object stands for all of its type; None where each object is known.
-    ``own_line`` is the architecture's line where one of more bytes was asked for, as for lines that are fetched in
-    pairs, else 0.  ``at_one_time`` says of two members whether anything tells that one object is with several threads
-    at one time.  ``of_threads`` are identities of records of which each thread of a kind is handed another one,
-    ``behind_own`` those to which only such objects lead, ``made_by`` says of records which roots make their objects.
-    ``of_source``: rules on declarations judge the program as well.  ``chosen``: of each array that is looked at it is
-    known that it has several elements, of which code chooses one, and that threads have the same array.
+    a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two. ``of_any`` is what may be said
+    of records on the heap where one object stands for all of its type; None where each object is known. ``own_line`` is
+    the architecture's line where one of more bytes was asked for, as for lines that are fetched in pairs, else 0.
+    ``at_one_time`` says of two members whether anything tells that one object is with several threads at one time.
+    ``of_threads`` are identities of records of which each thread of a kind is handed another one, ``behind_own`` those
+    to which only such objects lead, ``rooms`` says of records how many of them all arrays have, ``made_by`` which roots
+    make their objects. ``of_source``: rules on declarations judge the program as well. ``chosen``: of each array that
+    is looked at it is known that it has several elements, of which code chooses one, and that threads have the same
+    array.
     """
 
     line_size: int
@@ -69,6 +70,7 @@ class Context:
     at_one_time: Callable[[Actor, Actor], bool] | None = None
     of_threads: frozenset[str] = frozenset()
     behind_own: frozenset[str] = frozenset()
+    rooms: Mapping[str, int] = field(default_factory=dict)
     made_by: Mapping[str, int] = field(default_factory=dict)
     of_source: bool = False
     chosen: bool = False

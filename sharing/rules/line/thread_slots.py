@@ -30,14 +30,15 @@ In a binary with debug information so are small elements of arrays on the heap t
 object with a lock or an atomic or behind a static pointer, but not where a loop goes from one to the next. A number
 that is loaded from what each thread is handed is the thread's own.
 
-An index that comes from thread-local storage, or in source from a function that tells the number of the running
-thread or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`,
-and `id` of a `struct worker` that the function was given), makes the element the thread's own: then it needs no further
-sign.  An array within an object that is a thread's own is none of threads, and of source it is a note at indexes that
-data chooses in objects that the threads which use them allocate, and behind pointers of objects that are one thread's
-each.  In a binary thread-local storage is seen within a
-function and what is inlined there, and in what a small function returns that does nothing else.  A pointer in
-thread-local storage that each thread sets once to an element makes that element its own as well.
+An index that comes from thread-local storage, or in source from a function that tells the number of the running thread
+or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`, and
+`id` of a `struct worker` that the function was given), makes the element the thread's own: then it needs no further
+sign. So does a number that a thread takes from a counter as it begins (`my = next++` under a lock, `fetch_add(1)`). An
+array within an object that is a thread's own is none of threads, and of source it is a note at indexes that data
+chooses in objects that the threads which use them allocate, and behind pointers of objects that are one thread's each.
+In a binary thread-local storage is seen within a function and what is inlined there, and in what a small function
+returns that does nothing else. A pointer in thread-local storage that each thread sets once to an element makes that
+element its own as well.
 
 Of a stripped binary nothing says how large an array is. Where more than 16 KiB behind its first element are named by no
 code, it is a table, as larger arrays with a size are.
@@ -51,7 +52,7 @@ its words are no thread's, unless the index is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sharing.knowledge.slotwords import names_slots
@@ -93,7 +94,7 @@ class _Array:
 def check(line: LineProfile, ctx: Context) -> Iterator[Draft]:
     """1. arrays updated at an unknown index; 2. few elements below a line; 3. by threads of one kind, no texts."""
     for actor in line.actors:
-        array = _array_of(actor, line)
+        array = _array_of(actor, line, ctx.rooms)
         if array is None or _is_guarded(actor) or not by_several(array.writers, ctx):
             continue
         declared = aligned_as_a_whole(actor, ctx) and (array.own or _is_updated(actor, array.writers))
@@ -142,8 +143,11 @@ def _is_guarded(actor: Actor) -> bool:
     return bool(actor.guards and actor.write_guards) and (of_element or not actor.striped)
 
 
-def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
-    """The busy array of small elements that starts on this line: it is reported once."""
+def _array_of(actor: Actor, line: LineProfile, rooms: Mapping[str, int]) -> _Array | None:
+    """The busy array of small elements that starts on this line: it is reported once.
+
+    ``rooms`` says how many elements arrays on the heap have.
+    """
     writers = tuple(a for a in actor.writers if a.stride and not a.cold and not a.locks and (a.atomic or not a.walks))
     stride = max((a.stride for a in writers), default=0)
     if not 0 < stride < line.size or any(a.bits and not a.own for a in writers):
@@ -165,11 +169,17 @@ def _array_of(actor: Actor, line: LineProfile) -> _Array | None:
     # One record stands for those on the heap: an index says that there are several, not how many.
     if not actor.sized or (actor.section == ALLOCATED and stride >= end - start):
         # Nothing is said to be larger than it was seen to be, but memory that no code refers to is a table's.
-        is_table = not inside and actor.room > numbers.MAX_SLOTS_BYTES and not any(a.own for a in writers)
-        return None if is_table else _Array(name, writers, stride, 0)
+        own = any(a.own for a in writers)
+        is_table = not inside and actor.room > numbers.MAX_SLOTS_BYTES and not own
+        # Of elements that data chooses it says nothing: tables have constant lengths as often.
+        room = rooms.get(actor.identity, 0) if own and stride == end - start else 0
+        return None if is_table else _Array(name, writers, stride, room if _are_few(room, room * stride) else 0)
     count = (end - start) // stride
-    few = numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS and end - start <= numbers.MAX_SLOTS_BYTES
-    return _Array(name, writers, stride, count) if few else None
+    return _Array(name, writers, stride, count) if _are_few(count, end - start) else None
+
+
+def _are_few(count: int, size: int) -> bool:
+    return numbers.MIN_SLOTS <= count <= numbers.MAX_SLOTS and size <= numbers.MAX_SLOTS_BYTES
 
 
 def _is_text(actor: Actor, array: _Array) -> bool:

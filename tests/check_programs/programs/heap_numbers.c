@@ -1,5 +1,5 @@
-// Plain numbers behind a pointer of a record, at the number of the thread.
-// expect: packed-thread-slots medium job.done[]
+// Plain numbers behind a pointer of a record, at the number of the thread: a constant says how many there are.
+// expect: packed-thread-slots high job.done[]
 #include <pthread.h>
 #include <stdlib.h>
 struct job {
