@@ -68,6 +68,17 @@ inline std::optional<Value> movedInRounds(const Value &Old, const Value &New) {
   return R;
 }
 
+/// Are they numbers of bytes to elements that data chooses, one of them perhaps
+/// always the same?  Code that has a number for what it need not compute, as
+/// the hash of nothing, has it for the same table.
+inline bool areOffsets(const Value &A, const Value &B) {
+  auto IsOffset = [](const Value &V) {
+    return V.isNumber() && !V.IsAddress && V.Base >= 0 &&
+           (V.isExact() || (V.IsIndex && V.Stride > 1));
+  };
+  return IsOffset(A) && IsOffset(B) && !(A.isExact() && B.isExact());
+}
+
 /// The least value that covers \p Old and \p New.  Two values from one origin
 /// are a series, as in a loop that moves a pointer.  \p IsLoop: New came
 /// around a loop, so the series begins at Old, whichever way it goes; that the
@@ -102,8 +113,9 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
     joinMarks(R, Old, New, IsLoop);
     return R;
   }
+  bool OfOthers = Old.isNumber() && Old.Origin != New.Origin;
   if (Old.IsPage || Old.Kind == ValueKind::Unknown ||
-      (Old.isNumber() && Old.Origin != New.Origin))
+      (OfOthers && !areOffsets(Old, New)))
     return Lost;
   uint64_t Gap = New.Base < Old.Base ? uint64_t(Old.Base) - uint64_t(New.Base)
                                      : uint64_t(New.Base) - uint64_t(Old.Base);
@@ -113,6 +125,10 @@ inline Value join(const Value &Old, const Value &New, bool IsLoop) {
   R.IsStale = Lost.IsStale;
   joinMarks(R, Old, New, IsLoop);
   R.IsGiven = false; // it moves on from there
+  if (OfOthers) {
+    R.Origin = 0;
+    R.IsIndex = true;
+  }
   R.Stride = std::gcd(std::gcd(Old.Stride, New.Stride), uint32_t(Gap));
   return R;
 }
