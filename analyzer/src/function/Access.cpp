@@ -73,6 +73,10 @@ void Body::access(const Location &P, QualType T, AccessKind Kind,
     Flags |= accessflag::Indexed;
   if (P.Indexed && P.Walks)
     Flags |= accessflag::Walks;
+  // The loop around goes round once for each thread: what it does there in an
+  // inner one it does often.
+  if (P.Round && P.Indexed)
+    Flags |= Here.Shape.LoopDepth > 1 ? accessflag::Own : accessflag::Walks;
   if (P.Own && (P.Indexed || P.In == Location::Kind::Record))
     Flags |= accessflag::Own;
   if (P.Indexed && P.Given)

@@ -302,6 +302,11 @@ void Collector::readRegions(const Scan &Seen, const FunctionDecl &Parent,
       Inner.Shared = Seen.Shared;
     Inner.share(*D);
     Inner.add(Code);
+    if (isOpenMPParallelDirective(D->getDirectiveKind())) {
+      Inner.shareRounds(*D, *D, Seen);
+      for (const OMPLoopDirective *Loop : Inner.Loops)
+        Inner.shareRounds(*Loop, *D, Seen);
+    }
     readInto(Out, Parent, Code, Inner, nullptr);
     readRegions(Inner, Parent, Out);
     Symbols.push_back(Unit.symbol(Out.Identity, Parent));

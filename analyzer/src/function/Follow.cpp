@@ -132,6 +132,7 @@ Location Locations::follow(const VarDecl &V, const Expr *At) {
   Unknown.Own = P.Own;
   Unknown.Given = P.Given;
   Unknown.Counted = P.Counted;
+  Unknown.Round = P.Round;
   Unknown.Made = P.Made;
   return Unknown;
 }

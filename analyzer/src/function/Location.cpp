@@ -70,6 +70,7 @@ Location nested(Location Outer, const Location &Inner) {
     Outer.Own = Inner.Own;
     Outer.Given = Inner.Given;
     Outer.Counted = Inner.Counted;
+    Outer.Round = Inner.Round;
     Outer.Stride = Inner.Stride;
     if (Outer.In != Location::Kind::Record)
       Outer.Root = Inner.Root;
@@ -236,6 +237,7 @@ Location Locations::element(Location In, const Expr *Index, QualType Element,
   In.Own = Origin == IndexOrigin::OwnThread;
   In.Given = Origin == IndexOrigin::Given;
   In.Counted = Origin == IndexOrigin::Counted;
+  In.Round = Origin == IndexOrigin::Round;
   if (In.In != Location::Kind::Record)
     In.Root = hash(Index);
   return In;
@@ -253,7 +255,8 @@ bool Locations::walks(const Expr *Index) const {
     if (const auto *Ref = dyn_cast<DeclRefExpr>(S)) {
       const auto *V = dyn_cast<VarDecl>(Ref->getDecl());
       auto Known = V ? Locals->Numbers.find(V) : Locals->Numbers.end();
-      if (Known == Locals->Numbers.end() || !Seen.insert(V).second)
+      if (Known == Locals->Numbers.end() || Locals->Rounds.contains(V) ||
+          !Seen.insert(V).second)
         continue;
       if (Known->second.Counts)
         return true;

@@ -36,6 +36,8 @@ struct Location {
   bool Given = false; ///< the index is a number that the function was given
   bool Counted = false; ///< the index is one that it takes from a counter
   unsigned Param = 0;   ///< `this` is 0, the others follow
+  bool Round = false; ///< the index is that of a round of a loop of which each
+                      ///< thread has one
   const clang::VarDecl *Var = nullptr;
   const clang::Expr *Made = nullptr; ///< what in this function allocated it
   const clang::RecordDecl *Record = nullptr; ///< what Offset is relative to
@@ -104,6 +106,7 @@ enum class IndexOrigin : uint8_t {
   Walks,    ///< from the index before
   Counted,  ///< a number that the function takes from a counter, once
   Given,    ///< a number that the function was given
+  Round,    ///< of a loop, of which each thread has one
   OwnThread ///< the number of the running thread
 };
 

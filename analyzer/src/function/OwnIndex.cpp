@@ -312,6 +312,8 @@ IndexOrigin Locations::originOf(const Expr *Index) const {
         return IndexOrigin::OwnThread;
       if (isGiven(*Ref))
         Found = IndexOrigin::Given;
+      if (V && Locals && Locals->Rounds.contains(V))
+        Found = IndexOrigin::Round;
       if (!V || !Locals || !Seen.insert(V).second)
         continue;
       if (auto Numbers = Locals->Numbers.find(V);

@@ -89,7 +89,7 @@ Location Locations::plainElement(const Expr *Base, const Expr *Index,
   P.In = Location::Kind::Record;
   P.Record = R;
   P = element(P, Index, Element);
-  return P.Own || P.Given || P.Counted ? P : Location();
+  return P.Own || P.Given || P.Counted || P.Round ? P : Location();
 }
 
 const RecordDecl *Locations::recordOf(const ValueDecl &Holder,

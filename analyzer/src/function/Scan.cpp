@@ -431,6 +431,10 @@ void Scan::see(const Item &I) {
       Callees.push_back(Callee);
     if (looksOnly(*Call))
       How = As::Unevaluated;
+    if (const FunctionDecl *Callee = Call->getDirectCallee();
+        Callee && Callee->getIdentifier() && Call->getNumArgs() == 1 &&
+        Callee->getName() == "omp_set_num_threads")
+      ThreadsSet.push_back(Call->getArg(0));
     givenUp(*Call);
     rebound(*Call);
     break;
@@ -464,6 +468,8 @@ void Scan::see(const Item &I) {
   default:
     break;
   }
+  if (const auto *L = dyn_cast<OMPForDirective>(S))
+    this->Loops.push_back(L);
   if (const auto *D = dyn_cast<OMPExecutableDirective>(S);
       D && How != As::Unevaluated && regionBody(*D)) {
     Regions.push_back(D);

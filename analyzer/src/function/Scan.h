@@ -64,6 +64,13 @@ struct Scan {
   /// In a parallel region: locals of the function around it that all its
   /// threads use, and no copies of them.
   llvm::DenseSet<const clang::VarDecl *> Shared;
+  /// In a parallel region: counters of loops whose rounds its threads share
+  /// out, one each.
+  llvm::SmallPtrSet<const clang::VarDecl *, 1> Rounds;
+  /// What omp_set_num_threads is told.
+  llvm::SmallVector<const clang::Expr *, 1> ThreadsSet;
+  /// Loops of a parallel region that have a directive of their own.
+  llvm::SmallVector<const clang::OMPLoopDirective *, 1> Loops;
   /// Local objects that are moved from or returned, or whose threads a call
   /// waits for or lets go: at their end there is nothing left to do.
   llvm::SmallPtrSet<const clang::VarDecl *, 4> GivenUp;
@@ -86,6 +93,11 @@ struct Scan {
   void add(const clang::VarDecl &Global);
   /// The body is that of a parallel region.
   void share(const clang::OMPExecutableDirective &Region);
+  /// The rounds of a loop of \p Region, by what the code \p Outside of it says
+  /// of threads.
+  void shareRounds(const clang::OMPExecutableDirective &Loop,
+                   const clang::OMPExecutableDirective &Region,
+                   const Scan &Outside);
 
 private:
   enum class As : uint8_t { Usual, Unevaluated, Atomic };

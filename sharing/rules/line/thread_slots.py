@@ -33,12 +33,13 @@ that is loaded from what each thread is handed is the thread's own.
 An index that comes from thread-local storage, or in source from a function that tells the number of the running thread
 or processor (`sched_getcpu`, `omp_get_thread_num`, `rte_lcore_id`) or from what is named after it (`worker_id`, and
 `id` of a `struct worker` that the function was given), makes the element the thread's own: then it needs no further
-sign. So does a number that a thread takes from a counter as it begins (`my = next++` under a lock, `fetch_add(1)`). An
-array within an object that is a thread's own is none of threads, and of source it is a note at indexes that data
-chooses in objects that the threads which use them allocate, and behind pointers of objects that are one thread's each.
-In a binary thread-local storage is seen within a function and what is inlined there, and in what a small function
-returns that does nothing else. A pointer in thread-local storage that each thread sets once to an element makes that
-element its own as well.
+sign. So does a number that a thread takes from a counter as it begins (`my = next++` under a lock, `fetch_add(1)`), and
+in source the number of a round where OpenMP's threads share out as many rounds as there are threads. An array within an
+object that is a thread's own is none of threads, and of source it is a note at indexes that data chooses in objects
+that the threads which use them allocate, and behind pointers of objects that are one thread's each. In a binary thread-
+local storage is seen within a function and what is inlined there, and in what a small function returns that does
+nothing else. A pointer in thread-local storage that each thread sets once to an element makes that element its own as
+well.
 
 Of a stripped binary nothing says how large an array is. Where more than 16 KiB behind its first element are named by no
 code, it is a table, as larger arrays with a size are.
