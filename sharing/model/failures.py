@@ -14,13 +14,17 @@ from enum import IntFlag
 
 
 class Failure(IntFlag):
-    """What of a result means failure; of TIMES_OUT the argument of that number is the time, in milliseconds."""
+    """What of a result means failure; of TIMES_OUT the argument of that number is the time, in milliseconds.
+
+    Of WAITS_UNTIL it may be a clock that says so, which is asked behind the call.
+    """
 
     NULL = 1
     NEGATIVE = 2
     NONZERO = 4
     THIRD_TIMES_OUT = 16
     FOURTH_TIMES_OUT = 24
+    WAITS_UNTIL = 4096
 
 
 # ISO C 7.22.3 and 7.21.5, POSIX.1-2017 malloc(), fopen(), opendir(); C++ 17.6.3 for new(std::nothrow).
@@ -92,6 +96,8 @@ _NONZERO = frozenset(
         *("uv_cond_timedwait", "apr_thread_cond_timedwait"),
     )
 )
+# Of these std::condition_variable asks no result: it compares the time then (libstdc++, bits/condition_variable.h).
+_WAITS_UNTIL = frozenset(("pthread_cond_timedwait", "pthread_cond_clockwait"))
 _TIMED = {
     "poll": Failure.THIRD_TIMES_OUT,
     "__poll": Failure.THIRD_TIMES_OUT,
@@ -109,5 +115,5 @@ def failure_of(name: str) -> Failure:
     if name in _NEGATIVE:
         return Failure.NEGATIVE
     if name in _NONZERO:
-        return Failure.NONZERO
+        return Failure.NONZERO | Failure.WAITS_UNTIL if name in _WAITS_UNTIL else Failure.NONZERO
     return _TIMED.get(name, Failure(0))

@@ -40,3 +40,13 @@ def test_where_a_call_failed_is_rare_and_where_it_only_said_no_is_not(build: Bui
     usual = {name: rarity for name, rarity in found.items() if name.startswith("f_")}
     assert len(usual) >= 7
     assert {name: rarity for name, rarity in usual.items() if rarity > USUAL_LIMIT} == {}
+
+
+@pytest.mark.parametrize("compiler", ["gcc-x86-64", "clang-x86-64"])
+def test_where_a_clock_says_behind_a_wait_that_its_time_has_come_is_rare(build: Build, compiler: str) -> None:
+    """libstdc++ asks the clock and not the wait, inlined."""
+    found = rarities(next(read_images(build(compiler, "rounds/timed.cpp", "-O2"), types=False)))
+    assert {name: rarity >= SELDOM for name, rarity in found.items()} == {
+        **dict.fromkeys(("r_ticks", "r_until", "r_left", "r_status"), True),
+        **dict.fromkeys(("f_woken", "f_any", "f_passed", "f_early"), False),
+    }

@@ -293,7 +293,8 @@ std::optional<bool> Failures::holds(const Expr *E, const CFGBlock &B,
 
 std::optional<bool> Failures::ifTrue(const CFGBlock &B) const {
   const Stmt *Terminator = B.getTerminatorStmt();
-  if (!isa_and_nonnull<IfStmt, BinaryOperator, ConditionalOperator>(Terminator))
+  if (!isa_and_nonnull<IfStmt, WhileStmt, ForStmt, BinaryOperator,
+                       ConditionalOperator>(Terminator))
     return std::nullopt;
   const Expr *Condition = B.getLastCondition();
   return Condition ? holds(Condition, B, 0) : std::nullopt;

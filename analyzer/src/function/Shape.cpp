@@ -316,7 +316,7 @@ void Shape::estimate() {
       Dies |= Doomed[S.getBlockID()];
     });
     float Here = std::min(Chance[B->getBlockID()], 1.0F);
-    float First = -1, OfExit = 1;
+    float First = -1, OfExit = 1, OfStay = 1;
     if (Stays + Leaves == 2 && B->succ_size() == 2) {
       // Of a test that leaves a loop, only strong evidence counts.
       float Guess = chanceOfFirst(*B);
@@ -333,6 +333,11 @@ void Shape::estimate() {
       if (Leaves == 1 && Out <= IsNegative && mayAskOfFailure(*B) &&
           Blocks[B->getBlockID()].InnerExits > 1)
         OfExit = Out;
+      // What a loop goes on to do where a call failed alone, it seldom does.
+      std::optional<bool> Failed =
+          Leaves == 1 ? Said.Failed.ifTrue(*B) : std::nullopt;
+      if (Failed && *Failed == (Blocks[To->getBlockID()].LoopDepth >= Depth))
+        OfStay = FailedChance;
     }
     bool IsFirst = true;
     eachSuccessor(*B, [&](const CFGBlock &S) {
@@ -340,8 +345,8 @@ void Shape::estimate() {
       float Share = 1.0F / float(Exit ? Leaves : Stays);
       if (First >= 0)
         Share = IsFirst ? First : 1 - First;
-      else if (Exit)
-        Share *= OfExit;
+      else
+        Share *= Exit ? OfExit : OfStay;
       IsFirst = false;
       Chance[S.getBlockID()] += Here * Share;
     });

@@ -51,11 +51,10 @@ int8_t subject(const Op &Test, const MemOperand *&Slot) {
   return InMemory ? MemReg : Reg;
 }
 
-/// The call of the block whose result an op asks about, or Ops.size().
-uint32_t askedCall(const Block &B, std::span<const Op> Ops, const Op &Test,
-                   int8_t Result) {
-  const MemOperand *Slot = nullptr;
-  int8_t Reg = subject(Test, Slot);
+/// The call of the block whose result is in a register, or in the word that \p
+/// Slot names, where an op looks at it; or Ops.size().
+uint32_t callBehind(const Block &B, std::span<const Op> Ops, const Op &Test,
+                    int8_t Reg, const MemOperand *Slot, int8_t Result) {
   uint32_t At = &Test - Ops.data();
   for (uint32_t I = At; I-- > B.First && At - I <= MaxSinceCall;) {
     const Op &O = Ops[I];
@@ -79,6 +78,62 @@ uint32_t askedCall(const Block &B, std::span<const Op> Ops, const Op &Test,
     }
   }
   return Ops.size();
+}
+
+/// The call of the block whose result an op asks about, or Ops.size().
+uint32_t askedCall(const Block &B, std::span<const Op> Ops, const Op &Test,
+                   int8_t Result) {
+  const MemOperand *Slot = nullptr;
+  int8_t Reg = subject(Test, Slot);
+  return callBehind(B, Ops, Test, Reg, Slot, Result);
+}
+
+/// The op by which the branch that ends a block compares two numbers, or null.
+const Op *orderBefore(const Block &B, std::span<const Op> Ops) {
+  for (uint32_t I = B.Last; I-- > B.First && B.Last - 1 - I <= MaxSinceTest;) {
+    if (Ops[I].Compared != NoReg)
+      return &Ops[I];
+    if (I != B.Last - 1 && (!keepsFlags(Ops[I]) || Ops[I].isCall()))
+      return nullptr;
+  }
+  return nullptr;
+}
+
+/// Does the first call in front of another one in its block wait until a time?
+bool isBehindWait(const Block &B, std::span<const Op> Ops, const Plan &P,
+                  uint32_t Call) {
+  for (uint32_t I = Call; I-- > B.First;)
+    if (Ops[I].isCall())
+      return Ops[I].Next == Flow::Call &&
+             P.failuresOf(uint64_t(Ops[I].Imm)) & WaitsUntil;
+  return false;
+}
+
+/// Is a branch taken where a clock that is asked behind such a wait says that
+/// the time has come?  So std::condition_variable does, which asks no wait for
+/// its result.
+std::optional<bool> takenInTime(const Block &B, std::span<const Op> Ops,
+                                const Plan &P, int8_t Result) {
+  const Op &Branch = Ops[B.Last - 1];
+  const Op *Test =
+      P.Clocks.empty() || Branch.Order == OnOrder::Unknown || Branch.Unsigned
+          ? nullptr
+          : orderBefore(B, Ops);
+  if (!Test)
+    return std::nullopt;
+  bool Less =
+      Branch.Order == OnOrder::Below || Branch.Order == OnOrder::BelowOrSame;
+  for (bool Second : {false, true}) {
+    int8_t Reg = Second ? Test->ComparedTo : Test->Compared;
+    const MemOperand *Slot = Reg == MemReg ? &Test->Mem[0] : nullptr;
+    if (!isFollowed(Reg) && !Slot)
+      continue;
+    uint32_t Call = callBehind(B, Ops, *Test, Reg, Slot, Result);
+    if (Call < Ops.size() && Ops[Call].Next == Flow::Call &&
+        P.clockAt(uint64_t(Ops[Call].Imm)) && isBehindWait(B, Ops, P, Call))
+      return Less == Second;
+  }
+  return std::nullopt;
 }
 
 /// Is a call's argument of this number given as a constant above zero, in the
@@ -131,16 +186,12 @@ std::optional<bool> takenOnFailure(const Op &Branch, const Op &Test,
   return How & FailsNonzero ? !Equal : Equal;
 }
 
-} // namespace
-
-std::optional<uint32_t> failedWay(const Graph &G, const Plan &P,
+/// Is the branch of block number \p B taken where the result of a call says
+/// that it failed?
+std::optional<bool> takenOnResult(const Graph &G, const Plan &P,
                                   std::span<const Op> Ops, uint32_t B,
                                   const Convention &C) {
   const Block &Own = G.blocks()[B];
-  const Op &Branch = Ops[Own.Last - 1];
-  std::span<const uint32_t> Ways = G.successors(Own);
-  if (Ways.size() != 2 || Branch.Next != Flow::Branch)
-    return std::nullopt;
   const Op *Test = questionOf(Own, Ops);
   if (!Test)
     return std::nullopt;
@@ -152,7 +203,23 @@ std::optional<uint32_t> failedWay(const Graph &G, const Plan &P,
       (Argument && (Argument >= C.Arguments.size() ||
                     !waitsAWhile(G, Ops, B, Call, C.Arguments[Argument]))))
     return std::nullopt;
-  std::optional<bool> Taken = takenOnFailure(Branch, *Test, How);
+  return takenOnFailure(Ops[Own.Last - 1], *Test, How);
+}
+
+} // namespace
+
+std::optional<uint32_t> failedWay(const Graph &G, const Plan &P,
+                                  std::span<const Op> Ops, uint32_t B,
+                                  const Convention &C) {
+  const Block &Own = G.blocks()[B];
+  const Op &Branch = Ops[Own.Last - 1];
+  std::span<const uint32_t> Ways = G.successors(Own);
+  if (Ways.size() != 2 || Branch.Next != Flow::Branch)
+    return std::nullopt;
+  auto Result = int8_t(std::countr_zero(C.Result));
+  std::optional<bool> Taken = takenInTime(Own, Ops, P, Result);
+  if (!Taken)
+    Taken = takenOnResult(G, P, Ops, B, C);
   if (!Taken)
     return std::nullopt;
   bool FirstIsTarget =

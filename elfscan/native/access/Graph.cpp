@@ -433,15 +433,19 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
     };
     bool Forks = Ways.size() == 2 && Stays == 2, Mixed = Stays == 1;
     // A loop that has no other exit ends so, however seldom that is.
-    auto FailsTo = [&](std::optional<uint32_t> Failed, float Likely) {
-      if (!Failed || (Mixed && Blocks[*Failed].LoopDepth >= Current.LoopDepth))
+    auto FailsTo = [&](std::optional<uint32_t> Failed, float Likely,
+                       bool MayStay = false) {
+      bool Leaving = Failed && Blocks[*Failed].LoopDepth < Current.LoopDepth;
+      if (!Failed || (Mixed && (Leaving ? WaysOut[*It] <= 1 : !MayStay)))
         return false;
       for (uint32_t To : Ways)
         Chance[To] += Here * (To == *Failed ? Likely : Mixed ? 1 : 1 - Likely);
       return true;
     };
     bool MayFail = Ways.size() == 2 && (!Mixed || WaysOut[*It] > 1);
-    if (MayFail && FailsTo(failedWay(*this, P, Ops, *It, C), HasFailed))
+    // What a loop goes on to do where a call failed alone, it seldom does.
+    if (Ways.size() == 2 &&
+        FailsTo(failedWay(*this, P, Ops, *It, C), HasFailed, true))
       continue;
     if (auto InPeriod = Forks ? ByClock.seldomWay(*It) : std::nullopt) {
       OneIs([&](auto To) { return To == *InPeriod; }, TimeHasPassed);
