@@ -21,7 +21,7 @@ class _Words(msgspec.Struct, frozen=True):
     """In lower case.  A word of one of the lists is enough, but for ``counted_uses``.
 
     ``failure_prefixes`` stand before what went wrong, without a mark between: ``badcmd``; ``failure_prefix_words`` only
-    begin so.
+    begin so.  In a record that is named after ``failure_owners`` each member counts what went wrong.
     """
 
     references: frozenset[str]
@@ -30,6 +30,7 @@ class _Words(msgspec.Struct, frozen=True):
     statistics: frozenset[str]
     failures: frozenset[str]
     failure_prefixes: frozenset[str]
+    failure_owners: frozenset[str]
     failure_prefix_words: frozenset[str]
     stops: frozenset[str]
 
@@ -59,9 +60,20 @@ def counts_failures(name: str) -> bool:
     """How often something went wrong: ``parse_errors``, ``rejected``.  Programs are written for what goes right."""
     words, known = _words(name), _known()
     begins = tuple(known.failure_prefixes)
-    return not known.failures.isdisjoint(words) or any(
-        word.startswith(begins) and word not in known.failure_prefix_words for word in words
+    return (
+        not known.failures.isdisjoint(words)
+        or any(word.startswith(begins) and word not in known.failure_prefix_words for word in words)
+        or _names_failures(name.rpartition(".")[0])
     )
+
+
+def _names_failures(owner: str) -> bool:
+    """Is a record named after them, by its last word or the one before "counters": ``read_errors``, ``err_stats``?"""
+    known = _known()
+    words = _words(owner)
+    while len(words) > 1 and words[-1] in known.statistics and words[-1] not in known.failure_owners:
+        words.pop()
+    return bool(words) and words[-1] in known.failure_owners
 
 
 def tells_to_stop(name: str) -> bool:
