@@ -144,7 +144,7 @@ def run_passes(
     calls = callgraph.build(
         image, knowledge, assume_threads=assume_threads, look_elsewhere=look_elsewhere, presumed=presumed
     )
-    image = with_given_rows(with_own_elements(image, calls), calls)
+    image = with_given_rows(with_own_elements(image, calls), calls, knowledge)
     shown = readable_names([r.name for r in calls.roots], demangle)
     calls = dataclasses.replace(calls, roots=tuple(dataclasses.replace(r, name=shown[r.name]) for r in calls.roots))
     sites, locks, spins = sites_and_locks(image, calls, knowledge)

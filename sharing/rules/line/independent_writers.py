@@ -16,9 +16,10 @@ Use instead: one line for each writer.
 
 Data that the same functions write together is not reported, and neither is data that one thread alone writes.  Of an
 array with an element for each thread, a member that threads change in any element is reported beside members that each
-changes in its own element, whichever functions do so.  Plain data that whoever may call changes under no lock is taken
-for one thread's, but for the end of a queue at which one thread takes out what any thread puts in at the other, an
-atomic: by what code does to both, and by the names of the two or of the functions that move them.
+changes in its own element, whichever functions do so.  Members of elements that lines part are taken for one thread's
+where threads of the same kinds change both plainly, under no lock.  So is plain data that whoever may call changes
+under no lock, but for the end of a queue at which one thread takes out what any thread puts in at the other, an atomic:
+by what code does to both, and by the names of the two or of the functions that move them.
 """
 
 from __future__ import annotations
@@ -185,8 +186,12 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
 
 
 def _grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
-    """Less for data under a common lock, for members of one object that any thread may run, and for what would race."""
+    """Less for data under a common lock, for members of one object that any thread may run, and for what would race.
+
+    Nothing of members of elements that are lines apart, each of which is one thread's."""
     severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
+    if _of_own_lines(a, b, ctx):
+        return Severity.NOTE
     if races(a, ctx) or races(b, ctx):
         severity = severity.lowered(numbers.MUCH_LESS)
     if a.guards & b.guards:
@@ -205,6 +210,23 @@ def _grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
         elif same:
             severity = severity.lowered(numbers.LESS)  # each of them alone is taken from thread to thread, too
     return severity
+
+
+def _of_own_lines(a: Actor, b: Actor, ctx: Context) -> bool:
+    """Are they members of elements that are lines apart, changed by threads of the same kinds, plainly, under no lock?
+
+    That would race if two threads had one element, be it counters that somebody gave lines of their own.
+    """
+    written = a.mask(writers=True)
+    made = _writes(a) + _writes(b)
+    return (
+        a.owner == b.owner
+        and written == b.mask(writers=True)
+        and bool(overlapping(written, a, b, ctx))
+        and all(x.stride >= ctx.line_size and not (x.atomic or x.locks or x.under) for x in made)
+        and not any(x.synchronised or x.is_volatile for x in (a, b))
+        and not one_takes(a, b)
+    )
 
 
 def _apart(a: Actor, b: Actor) -> bool:
