@@ -16,7 +16,8 @@ from enum import IntFlag
 class Failure(IntFlag):
     """What of a result means failure; of TIMES_OUT the argument of that number is the time, in milliseconds.
 
-    Of WAITS_UNTIL it may be a clock that says so, which is asked behind the call.
+    Of WAITS_UNTIL it may be a clock that says so, which is asked behind the call; of SHORT any number but the third
+    argument is a failure.
     """
 
     NULL = 1
@@ -25,6 +26,7 @@ class Failure(IntFlag):
     THIRD_TIMES_OUT = 16
     FOURTH_TIMES_OUT = 24
     WAITS_UNTIL = 4096
+    SHORT = 8192
 
 
 # ISO C 7.22.3 and 7.21.5, POSIX.1-2017 malloc(), fopen(), opendir(); C++ 17.6.3 for new(std::nothrow).
@@ -98,6 +100,9 @@ _NONZERO = frozenset(
 )
 # Of these std::condition_variable asks no result: it compares the time then (libstdc++, bits/condition_variable.h).
 _WAITS_UNTIL = frozenset(("pthread_cond_timedwait", "pthread_cond_clockwait"))
+# POSIX.1-2017 write(), ISO C 7.21.8.2: what is asked whether all was written takes anything else for an error.  Not of
+# sockets and other calls that are made to go on with the rest.
+_SHORT = frozenset(("write", "pwrite", "pwrite64", "fwrite", "fwrite_unlocked"))
 _TIMED = {
     "poll": Failure.THIRD_TIMES_OUT,
     "__poll": Failure.THIRD_TIMES_OUT,
@@ -116,4 +121,6 @@ def failure_of(name: str) -> Failure:
         return Failure.NEGATIVE
     if name in _NONZERO:
         return Failure.NONZERO | Failure.WAITS_UNTIL if name in _WAITS_UNTIL else Failure.NONZERO
+    if name in _SHORT:
+        return Failure.SHORT
     return _TIMED.get(name, Failure(0))

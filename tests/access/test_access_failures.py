@@ -50,3 +50,12 @@ def test_where_a_clock_says_behind_a_wait_that_its_time_has_come_is_rare(build: 
         **dict.fromkeys(("r_ticks", "r_until", "r_left", "r_status"), True),
         **dict.fromkeys(("f_woken", "f_any", "f_passed", "f_early"), False),
     }
+
+
+@pytest.mark.parametrize("compiler", ["gcc-x86-64", "clang-x86-64"])
+def test_where_less_was_written_than_was_asked_for_is_rare(build: Build, compiler: str) -> None:
+    found = rarities(next(read_images(build(compiler, "rounds/written.c", "-O2"), types=False)))
+    assert {name: rarity >= SELDOM for name, rarity in found.items()} == {
+        **dict.fromkeys(("r_short", "r_word", "r_file", "r_round"), True),
+        **dict.fromkeys(("f_other", "f_read", "f_sent", "f_whole", "f_changed", "f_negative"), False),
+    }

@@ -56,6 +56,10 @@ FAILED = [
     "for (;;) { int got = poll(fds, 1, 10); if (got <= 0) { seen = 1; continue; } use(fds); }",
     "int e = 0; while (!e) e = pthread_cond_timedwait(&cond, &lock, until); if (e == ETIMEDOUT) seen = 1;",
     "while (pthread_cond_timedwait(&cond, &lock, until) == ETIMEDOUT) seen = 1;",
+    "if (write(time, name, n) != (ssize_t)n) seen = 1;",
+    "for (;;) { ssize_t w = pwrite(n, b, sizeof *b, 0); if (w < (ssize_t)sizeof *b) { seen = 1; continue; } use(b); }",
+    "if (fwrite(b, 1, n, (FILE *)b->text) == (size_t)n) use(b); else seen = 1;",
+    "if (n && write(time, name, n) != n) seen = 1;",
     "for (; poll(fds, 1, 100) == 0;) seen = 1;",
     "while (n && poll(fds, 1, 100) == 0) seen = 1;",
     "for (;;) { if (sem_timedwait(sem, until) == 0) break; seen = 1; }",
@@ -75,6 +79,13 @@ OTHERWISE = [
     "while (pthread_cond_timedwait(&cond, &lock, until) == 0) seen = 1;",
     "while (pthread_cond_timedwait(&cond, &lock, until) == ETIMEDOUT) use(b); seen = 1;",
     "while (poll(fds, 1, 100) > 0) seen = 1;",
+    "if (write(time, name, n) < 0) seen = 1;",
+    "if (write(time, name, n) != time) seen = 1;",
+    "if (write(time, name, n) == (ssize_t)n) seen = 1;",
+    "if (read(time, b, n) != n) seen = 1;",
+    "if (send(time, b, n, 0) != n) seen = 1;",
+    "ssize_t w = write(time, b, n); w += read(time, b, n); if (w != n) seen = 1;",
+    "ssize_t w = write(time, b, n); w = read(time, b, n); if (w != n) seen = 1;",
     "while (n-- || poll(fds, 1, 100) == 0) seen = 1;",
     "do seen = 1; while (poll(fds, 1, 100) == 0);",
     "b->text = malloc(n); b->text = lookup(n); if (b->text == 0) seen = 1;",
@@ -146,6 +157,7 @@ def test_source_and_binaries_know_the_same_functions() -> None:
 
 
 def test_functions_that_wait_for_milliseconds_and_operator_new() -> None:
+    assert failure_of("write") == failure_of("fwrite") == Failure.SHORT
     assert failure_of("epoll_wait") == Failure.FOURTH_TIMES_OUT
     assert failure_of("poll") == Failure.THIRD_TIMES_OUT
     assert failure_of("_ZnwmRKSt9nothrow_t") == Failure.NULL

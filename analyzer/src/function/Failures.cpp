@@ -104,6 +104,17 @@ const ValueDecl *placeOf(const Expr *E) {
   return nullptr;
 }
 
+/// What a statement changes otherwise than by giving it something, or might.
+const ValueDecl *changedBy(const Stmt &S) {
+  const Expr *Changed = nullptr;
+  if (const auto *U = dyn_cast<UnaryOperator>(&S);
+      U && (U->isIncrementDecrementOp() || U->getOpcode() == UO_AddrOf))
+    Changed = U->getSubExpr();
+  else if (const auto *B = dyn_cast<CompoundAssignOperator>(&S))
+    Changed = B->getLHS();
+  return Changed ? placeOf(Changed) : nullptr;
+}
+
 bool isLocal(const ValueDecl *V) {
   const auto *Var = dyn_cast_or_null<VarDecl>(V);
   return Var && Var->hasLocalStorage();
@@ -185,15 +196,51 @@ void Failures::see(const Stmt &S) {
       give(To, Value);
     return;
   }
-  const Expr *Changed = nullptr;
-  if (const auto *U = dyn_cast<UnaryOperator>(&S);
-      U && (U->isIncrementDecrementOp() || U->getOpcode() == UO_AddrOf))
-    Changed = U->getSubExpr();
-  else if (const auto *B = dyn_cast<CompoundAssignOperator>(&S))
-    Changed = B->getLHS();
-  To = Changed ? placeOf(Changed) : nullptr;
+  To = changedBy(S);
   if (isLocal(To))
     Values[To].Other = true;
+}
+
+/// What the block gave last to what is asked about, and did not change since,
+/// or null.
+const Expr *Failures::lastValue(const Expr *E, const CFGBlock &B) const {
+  const ValueDecl *Asked = placeOf(E->IgnoreParenCasts());
+  for (auto It = B.rbegin(); Asked && It != B.rend(); ++It) {
+    auto S = It->getAs<CFGStmt>();
+    const ValueDecl *To = nullptr;
+    const Expr *Value = S ? givenBy(*S->getStmt(), To) : nullptr;
+    if (Value && To == Asked)
+      return Value;
+    if (S && changedBy(*S->getStmt()) == Asked)
+      return nullptr;
+  }
+  return nullptr;
+}
+
+/// Is a call that writes asked whether it wrote all that it was given?  What is
+/// asked so takes anything else for an error.
+bool Failures::isWhatWasGiven(const Expr *Asked, const Expr *Whole,
+                              const CFGBlock &B) const {
+  constexpr unsigned Third = 2;
+  Asked = Asked->IgnoreParenCasts();
+  const auto *Call = dyn_cast<CallExpr>(Asked);
+  if (!Call)
+    if (const Expr *Value = lastValue(Asked, B))
+      Call = dyn_cast<CallExpr>(Value->IgnoreParenCasts());
+  const FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
+  if (!F || !F->getIdentifier() || Call->getNumArgs() <= Third ||
+      !F->getDeclContext()->getRedeclContext()->isTranslationUnit() ||
+      !llvm::StringSwitch<bool>(F->getName())
+           .Cases("write", "pwrite", "pwrite64", "fwrite", "fwrite_unlocked",
+                  true)
+           .Default(false))
+    return false;
+  const Expr *Given = Call->getArg(Third);
+  if (auto Number = number(Given))
+    return number(Whole) == Number;
+  const auto *One = dyn_cast<DeclRefExpr>(Given->IgnoreParenCasts());
+  const auto *Other = dyn_cast<DeclRefExpr>(Whole->IgnoreParenCasts());
+  return One && Other && One->getDecl() == Other->getDecl();
 }
 
 /// What is asked about is a call, or what the last one of the block gave to it;
@@ -204,13 +251,8 @@ Fails Failures::howFails(const Expr *E, const CFGBlock &B) const {
   const ValueDecl *Asked = placeOf(E->IgnoreParenCasts());
   if (!Asked)
     return Fails::Never;
-  for (auto It = B.rbegin(); It != B.rend(); ++It) {
-    auto S = It->getAs<CFGStmt>();
-    const ValueDecl *To = nullptr;
-    const Expr *Value = S ? givenBy(*S->getStmt(), To) : nullptr;
-    if (Value && To == Asked)
-      return ofValue(Value);
-  }
+  if (const Expr *Value = lastValue(E, B))
+    return ofValue(Value);
   auto Found = Values.find(Asked);
   if (Found == Values.end() || Found->second.Other)
     return Fails::Never;
@@ -274,6 +316,10 @@ std::optional<bool> Failures::holds(const Expr *E, const CFGBlock &B,
     return Inner ? std::optional(!*Inner) : std::nullopt;
   }
   if (const auto *O = dyn_cast<BinaryOperator>(E); O && O->isComparisonOp()) {
+    BinaryOperatorKind Op = O->getOpcode();
+    if (Op != BO_GT && Op != BO_LE &&
+        isWhatWasGiven(O->getLHS(), O->getRHS(), B))
+      return Op == BO_NE || Op == BO_LT;
     Fails How = howFails(O->getLHS(), B);
     if (How == Fails::Never)
       return std::nullopt;

@@ -51,6 +51,10 @@ private:
   void give(const clang::ValueDecl *To, const clang::Expr *Value);
   std::optional<int64_t> number(const clang::Expr *E) const;
   Fails ofCall(const clang::CallExpr &Call) const;
+  const clang::Expr *lastValue(const clang::Expr *E,
+                               const clang::CFGBlock &B) const;
+  bool isWhatWasGiven(const clang::Expr *Asked, const clang::Expr *Whole,
+                      const clang::CFGBlock &B) const;
   Fails ofValue(const clang::Expr *E) const;
   Fails howFails(const clang::Expr *E, const clang::CFGBlock &B) const;
   std::optional<bool> holds(const clang::Expr *E, const clang::CFGBlock &B,

@@ -186,6 +186,70 @@ std::optional<bool> takenOnFailure(const Op &Branch, const Op &Test,
   return How & FailsNonzero ? !Equal : Equal;
 }
 
+/// Is a call of the block given, as its third argument, this constant, or what
+/// is in a register where the op at \p Until is reached?
+bool isGivenThird(const Block &B, std::span<const Op> Ops, const Convention &C,
+                  uint32_t Call, uint32_t Until, int8_t Reg,
+                  std::optional<int64_t> Number) {
+  constexpr size_t Third = 2;
+  if (C.Arguments.size() <= Third)
+    return false;
+  int8_t Argument = C.Arguments[Third];
+  auto Changes = [&](uint32_t I, int8_t R) {
+    return Ops[I].Dst == R || Ops[I].Written == R || Ops[I].Second == R ||
+           Ops[I].Clobbers & bit(R);
+  };
+  for (uint32_t I = Call + 1; !Number && I < Until; ++I)
+    if (Changes(I, Reg))
+      return false;
+  for (uint32_t I = Call; I-- > B.First && Call - I <= MaxToCall;) {
+    const Op &O = Ops[I];
+    if (O.isCall())
+      return false;
+    if (Changes(I, Argument))
+      return Number ? O.How == Transfer::Constant && O.Imm == *Number
+                    : O.How == Transfer::Move && O.Src == Reg;
+    if (!Number && Changes(I, Reg))
+      return Ops[I].How == Transfer::Move && Ops[I].Src == Argument;
+  }
+  return false;
+}
+
+/// Is a branch taken where a call wrote less than it was given?
+std::optional<bool> takenOnLess(const Block &B, std::span<const Op> Ops,
+                                const Plan &P, const Convention &C) {
+  const Op &Branch = Ops[B.Last - 1];
+  if (Branch.Zero == OnZero::Unknown || P.TellFailures.empty())
+    return std::nullopt;
+  auto Result = int8_t(std::countr_zero(C.Result));
+  const Op *Test = nullptr;
+  for (uint32_t I = B.Last;
+       I-- > B.First && B.Last - 1 - I <= MaxSinceTest && !Test;) {
+    const Op &O = Ops[I];
+    if (O.Compared != NoReg ||
+        (O.Traits & HasSmall && O.Asked != NoReg && !O.Mask))
+      Test = &O;
+    else if (I != B.Last - 1 && (!keepsFlags(O) || O.isCall()))
+      return std::nullopt;
+  }
+  if (!Test)
+    return std::nullopt;
+  uint32_t At = Test - Ops.data();
+  auto IsLess = [&](int8_t Asked, int8_t Whole, std::optional<int64_t> N) {
+    if (!isFollowed(Asked) || (!N && !isFollowed(Whole)))
+      return false;
+    uint32_t Call = callBehind(B, Ops, *Test, Asked, nullptr, Result);
+    return Call < Ops.size() && Ops[Call].Next == Flow::Call &&
+           P.failuresOf(uint64_t(Ops[Call].Imm)) & FailsShort &&
+           isGivenThird(B, Ops, C, Call, At, Whole, N);
+  };
+  bool Found = Test->Compared != NoReg
+                   ? IsLess(Test->Compared, Test->ComparedTo, std::nullopt) ||
+                         IsLess(Test->ComparedTo, Test->Compared, std::nullopt)
+                   : IsLess(Test->Asked, NoReg, Test->Small);
+  return Found ? std::optional(Branch.Zero == OnZero::Continues) : std::nullopt;
+}
+
 /// Is the branch of block number \p B taken where the result of a call says
 /// that it failed?
 std::optional<bool> takenOnResult(const Graph &G, const Plan &P,
@@ -218,6 +282,8 @@ std::optional<uint32_t> failedWay(const Graph &G, const Plan &P,
     return std::nullopt;
   auto Result = int8_t(std::countr_zero(C.Result));
   std::optional<bool> Taken = takenInTime(Own, Ops, P, Result);
+  if (!Taken)
+    Taken = takenOnLess(Own, Ops, P, C);
   if (!Taken)
     Taken = takenOnResult(G, P, Ops, B, C);
   if (!Taken)

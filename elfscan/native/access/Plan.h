@@ -80,10 +80,12 @@ inline constexpr uint32_t TimesOutMask = 3;
 /// Of the plan alone: waits until a time, and a clock that is asked behind it
 /// tells whether that has come.
 inline constexpr uint32_t WaitsUntil = 1U << 25;
+/// Of the plan alone: any number but its third argument means that it failed.
+inline constexpr uint32_t FailsShort = 1U << 26;
 /// Any of them.
-inline constexpr uint32_t TellsFailure = FailsNull | FailsNegative |
-                                         FailsNonzero | WaitsUntil |
-                                         TimesOutMask << TimesOutShift;
+inline constexpr uint32_t TellsFailure =
+    FailsNull | FailsNegative | FailsNonzero | WaitsUntil | FailsShort |
+    TimesOutMask << TimesOutShift;
 /// Of the plan alone: sleeps for the time that an argument leads to.
 inline constexpr uint32_t SleepsFor = 1U << 18;
 /// Of the plan alone: returns the word that its first argument leads to, of a

@@ -1,5 +1,5 @@
-// What is done where the time of a condition variable's wait has come, and what is not that.  Each name is a variable;
-// those that begin with "r" are rare.
+// What is done where the time of a condition variable's wait has come, and what
+// is not that.  Each name is a variable; those that begin with "r" are rare.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
