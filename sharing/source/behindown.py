@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sharing.model.facts import (
     ACCESS_COLUMNS,
-    CALL_COLUMNS,
     AccessFlag,
     Base,
     FunctionFacts,
@@ -27,10 +26,11 @@ from sharing.model.image import AccessKind
 from sharing.model.types import MAX_DEPTH
 from sharing.source.loops import allocated, loop_heads
 from sharing.source.program import Defined, Program
-from sharing.source.threadrecords import makers
+from sharing.source.threadrecords import element_of, makers, reached
 
-_BASE, _RECORD, _OFFSET, _KIND, _FLAGS, _DEPTH, _ORDER = (
-    ACCESS_COLUMNS.index(name) for name in ("base", "record", "offset", "kind", "flags", "loop_depth", "order")
+_BASE, _RECORD, _OFFSET, _KIND, _FLAGS, _STRIDE, _DEPTH, _ORDER = (
+    ACCESS_COLUMNS.index(name)
+    for name in ("base", "record", "offset", "kind", "flags", "stride", "loop_depth", "order")
 )
 _NAME = re.compile(r"\w+(?:::\w+)*")
 _OWNING = re.compile(r"std::(?:vector|unique_ptr|deque|array)<")
@@ -47,7 +47,7 @@ def behind_own(program: Program, own: Mapping[str, Iterable[str]]) -> frozenset[
         if record.facts.size > 0 and not record.facts.bits & (RecordBits.SYSTEM | RecordBits.ANONYMOUS):
             by_name[record.facts.name].append(key)
     made_by = makers(program)
-    running = _reached(program, (entry for entries in own.values() for entry in entries))
+    running = reached(program, (entry for entries in own.values() for entry in entries))
     found: set[str] = set()
     for _ in range(_ROUNDS):
         mine = own.keys() | found
@@ -105,8 +105,8 @@ def _is_made_for_each(
     functions = list(program.functions.values())
     classes = tuple(f"{program.records[one].facts.name}::" for one in own)
     rows = made_by.get(key, ())
-    names = {functions[row].facts.identity: functions[row].facts.name for row in rows}
-    left = {one for one, name in names.items() if one not in running and not name.startswith(classes)}
+    names = {functions[row].facts.identity: functions[row].facts for row in rows}
+    left = {one for one, f in names.items() if one not in running and not f.name.startswith(classes)}
     if not left:
         return bool(rows)
     name = program.records[key].facts.name
@@ -132,29 +132,15 @@ def _setting(program: Program, defined: Defined[FunctionFacts], leading: set[tup
     found: set[int] = set()
     heads: list[int] | None = None
     for row in rows_of(defined.facts.accesses, len(ACCESS_COLUMNS)):
-        if row[_KIND] != AccessKind.STORE or row[_RECORD] < 0:
+        if row[_KIND] != AccessKind.STORE:
             continue
-        if (program.record_key(defined.unit, row[_RECORD]), row[_OFFSET]) not in leading:
+        key = program.record_key(defined.unit, row[_RECORD]) if row[_RECORD] >= 0 else element_of(program, defined, row)
+        at = row[_OFFSET] % row[_STRIDE] if row[_BASE] == Base.VARIABLE and row[_STRIDE] else row[_OFFSET]
+        if (key, at) not in leading:
             continue
         heads = loop_heads(defined.facts) if heads is None else heads
         if row[_DEPTH]:
             found.add(bisect_right(heads, row[_ORDER]))
         elif row[_BASE] == Base.PARAMETER or row[_FLAGS] & AccessFlag.NEW:
             found.add(0)
-    return found
-
-
-def _reached(program: Program, entries: Iterable[str]) -> set[str]:
-    """Identities of these functions and of those that direct calls lead to from there."""
-    found: set[str] = set()
-    front = [program.functions[name] for name in entries if name in program.functions]
-    while front:
-        one = front.pop()
-        if one.facts.identity in found:
-            continue
-        found.add(one.facts.identity)
-        for callee in one.facts.calls[:: len(CALL_COLUMNS)]:
-            called = program.function(one.unit, program.symbol(one.unit, callee)) if callee >= 0 else None
-            if called is not None:
-                front.append(called)
     return found

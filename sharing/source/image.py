@@ -28,7 +28,7 @@ from sharing.source.addressing import AddressSpace, shared_instances
 from sharing.source.behindown import behind_own
 from sharing.source.program import Program
 from sharing.source.rooms import rooms
-from sharing.source.threadrecords import makers, records_of_threads
+from sharing.source.threadrecords import makers, records_at_own_numbers, records_of_threads
 from sharing.source.types import TypeBuilder
 
 KERNEL_HEADERS = ("include/linux/kconfig.h", "include/linux/compiler_types.h")
@@ -81,7 +81,7 @@ def source_image(program: Program, path: str, arch: Architecture, knowledge: Kno
         origins=msgspec.structs.replace(built.origins, makers=makers(program), begun=_begun(program, space)),
         identities={o.address: o.identity for o in space.objects},
         of_threads=frozenset(own),
-        behind_own=behind_own(program, own),
+        behind_own=behind_own(program, records_at_own_numbers(program, knowledge) | own),
         rooms=rooms(program),
         phases=space.phases,
         counts={

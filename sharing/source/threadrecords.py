@@ -3,17 +3,16 @@
 Owns the signs of the former: an element of an array at a moving index where a C function starts the thread, what a
 pointer at one leads to, an object that the loop which starts it has made for it; where an object of C++ does, one of
 several objects, what one of several pointers leads to, or an object that has this one thread
-(``StartFact.element``).  One
-instance stands for all objects of a record in source; of these it is known that a thread uses its own.  Where what such
-threads run finds objects of the record in another way than as an argument, as a thief does those of others, nothing is
-known.
+(``StartFact.element``).  One instance stands for all objects of a record in source; of these it is known that a thread
+uses its own.  Where what such threads run finds objects of the record in another way than as an argument, as a thief
+does those of others, nothing is known.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sharing.knowledge import Knowledge
 from sharing.model.facts import (
@@ -24,14 +23,16 @@ from sharing.model.facts import (
     Base,
     FunctionFacts,
     Passed,
+    RecordFacts,
     rows_of,
 )
 from sharing.model.image import AccessKind
+from sharing.source.declarations import element, record_of
 from sharing.source.loops import allocated, calls_of, loop_heads
 from sharing.source.program import Defined, Program
 
-_BASE, _RECORD, _KIND, _FLAGS, _STRIDE = (
-    ACCESS_COLUMNS.index(name) for name in ("base", "record", "kind", "flags", "stride")
+_BASE, _ID, _RECORD, _KIND, _FLAGS, _STRIDE = (
+    ACCESS_COLUMNS.index(name) for name in ("base", "id", "record", "kind", "flags", "stride")
 )
 
 
@@ -44,6 +45,97 @@ def records_of_threads(program: Program, knowledge: Knowledge) -> dict[str, set[
             if record is not None and entry >= 0:
                 entries[record.facts.key].add(program.symbol(defined.unit, entry))
     return {key: started for key, started in entries.items() if not _found_otherwise(program, key, started)}
+
+
+def records_at_own_numbers(program: Program, knowledge: Knowledge) -> dict[str, set[str]]:
+    """Records of arrays of which each thread uses the element at its own number alone, or the one that it is handed.
+
+    As ``records_of_threads``, of elements of variables as well: of these it is known which thread uses what.
+    """
+    entries = thread_entries(program, knowledge)
+    own: dict[str, set[str]] = defaultdict(set)
+    others: set[str] = set()
+    for symbol in reached(program, entries):
+        defined = program.functions[symbol]
+        for row in rows_of(defined.facts.accesses, len(ACCESS_COLUMNS)):
+            record = element_of(program, defined, row)
+            if record is None:
+                continue
+            if row[_FLAGS] & AccessFlag.OWN or (symbol in entries and row[_FLAGS] & AccessFlag.GIVEN):
+                own[record].add(symbol)
+            else:
+                others.add(record)
+    for defined in program.functions.values():
+        for index, entry in _of_variables(program, defined, knowledge):
+            own[index].add(entry)
+    return {key: started for key, started in own.items() if key not in others}
+
+
+def thread_entries(program: Program, knowledge: Knowledge) -> set[str]:
+    """Symbols of what threads are started with."""
+    found: set[str] = set()
+    for defined in program.functions.values():
+        found.update(program.symbol(defined.unit, start.entry) for start in defined.facts.starts if start.entry >= 0)
+        for call, number, kind, value, *_ in rows_of(defined.facts.args, len(ARG_COLUMNS)):
+            if kind == Passed.FUNCTION and _starts(program, defined, call, knowledge, number):
+                found.add(program.symbol(defined.unit, value))
+    return found & program.functions.keys()
+
+
+def reached(program: Program, entries: Iterable[str]) -> set[str]:
+    """Symbols of these functions and of those that direct calls lead to from there."""
+    found: set[str] = set()
+    front = [name for name in entries if name in program.functions]
+    while front:
+        name = front.pop()
+        if name in found:
+            continue
+        found.add(name)
+        defined = program.functions[name]
+        for callee in defined.facts.calls[:: len(CALL_COLUMNS)]:
+            called = program.symbol(defined.unit, callee) if callee >= 0 else ""
+            if called in program.functions:
+                front.append(called)
+    return found
+
+
+def element_of(program: Program, defined: Defined[FunctionFacts], row: tuple[int, ...]) -> str | None:
+    """The key of the record of which an access uses an element at an index that code computes, None of no such."""
+    if not row[_STRIDE]:
+        return None
+    record: Defined[RecordFacts] | None = None
+    if row[_BASE] == Base.VARIABLE:
+        variable = program.variables.get(program.symbol(defined.unit, row[_ID])) if row[_ID] >= 0 else None
+        record = record_of(program, variable.unit, element(variable.facts.type)[0]) if variable is not None else None
+    elif row[_RECORD] >= 0:
+        record = program.record(defined.unit, row[_RECORD])
+    return record.facts.key if record is not None and record.facts.size == row[_STRIDE] else None
+
+
+def _of_variables(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[str, str]]:
+    """(record, entry) of elements of variables that a function which starts a thread hands to it."""
+    rows = tuple(rows_of(defined.facts.args, len(ARG_COLUMNS)))
+    for call, number, kind, value, _, stride in rows:
+        if kind != Passed.VARIABLE or not stride:
+            continue
+        variable = program.variables.get(program.symbol(defined.unit, value))
+        record = record_of(program, variable.unit, element(variable.facts.type)[0]) if variable is not None else None
+        if record is None or record.facts.size != stride:
+            continue
+        for one, place, what, entry, *_ in rows:
+            if one == call and what == Passed.FUNCTION and _starts(program, defined, call, knowledge, place, number):
+                yield record.facts.key, program.symbol(defined.unit, entry)
+
+
+def _starts(
+    program: Program, defined: Defined[FunctionFacts], call: int, knowledge: Knowledge, entry: int, data: int = -1
+) -> bool:
+    """Does the call start a thread with what it is handed as argument ``entry``, and hands it the argument ``data``?"""
+    callee = defined.facts.calls[call * len(CALL_COLUMNS)] if call >= 0 else -1
+    row = knowledge.thread_start(program.symbol(defined.unit, callee)) if callee >= 0 else None
+    if row is None or row.entry_argument != entry:
+        return False
+    return data < 0 or data == (row.entry_argument + 1 if row.data_argument is None else row.data_argument)
 
 
 def makers(program: Program) -> dict[str, tuple[int, ...]]:

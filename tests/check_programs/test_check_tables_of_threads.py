@@ -177,3 +177,43 @@ int main() {{
 def test_what_a_smart_pointer_has_made(tmp_path: Path, make: str, first: str, told: bool) -> None:
     found = severest(tmp_path, JOBS.format(make=make, first=first), "cc")
     assert ("independent-writers" in found) is told, found
+
+
+NUMBERED = """\
+#include <pthread.h>
+#include <stdlib.h>
+struct stat {{ unsigned long n, bytes; }};
+struct worker {{ long id; struct stat *stats; char pad[48]; }};
+static struct worker all[64] __attribute__((aligned(64)));
+static void add(struct stat *s, unsigned long b) {{ s->n++; s->bytes += b; }}
+static void *run(void *arg) {{
+  struct worker *w = {own};
+  for (unsigned long i = 0;; i++) {{ add(&w->stats[rand() % 8], i); {more} }}
+}}
+int main(int argc, char **argv) {{
+  int n = atoi(argv[1]);
+  pthread_t threads[64];
+  struct stat *one = calloc(8, sizeof *one);
+  for (long i = 0; i < n; i++) all[i].stats = {table};
+  for (long i = 0; i < n; i++) pthread_create(&threads[i], 0, run, {handed});
+  for (int i = 0; i < n; i++) pthread_join(threads[i], 0);
+}}
+"""
+EACH = "calloc(8, sizeof(struct stat))"
+STEAL = "if (!w->stats[0].n) add(&all[rand() % 64].stats[0], i);"
+
+
+@pytest.mark.parametrize(
+    ("own", "handed", "table", "more", "told"),
+    [
+        ("arg", "&all[i]", EACH, "", False),
+        ("&all[(long)arg]", "(void *)i", EACH, "", False),
+        # The near misses: one table for all, and threads that change those of others.
+        ("&all[(long)arg]", "(void *)i", "one", "", True),
+        ("&all[(long)arg]", "(void *)i", EACH, STEAL, True),
+        ("arg", "&all[i]", EACH, STEAL, True),
+    ],
+)
+def test_a_table_of_an_element(tmp_path: Path, own: str, handed: str, table: str, more: str, told: bool) -> None:
+    found = severest(tmp_path, NUMBERED.format(own=own, handed=handed, table=table, more=more))
+    assert ("packed-thread-slots" in found) is told, found
