@@ -193,7 +193,8 @@ def _made(program: Program, ctx: SourceContext, defined: Defined[FunctionFacts])
         if not loop:
             continue
         record = program.record(maker.unit, fact.record)
-        size = record.facts.size if record is not None else 0
+        # How many, where that is not known, are more than fit beside another one.
+        size = record.facts.size * (fact.count or ctx.line_size) if record is not None else 0
         align = max(fact.guarantee, record.facts.align) if record is not None else 0
         if record is None or not 0 < size < ctx.line_size or align >= ctx.line_size or aligns_itself(fact):
             larger.add(loop)
