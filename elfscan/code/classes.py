@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -75,17 +76,15 @@ def classes(program: Program) -> Classes:
     return Classes(tables, names)
 
 
-def _of_several(program: Program, words: TypeWords, several: Array) -> list[tuple[int, list[int]]]:
+def _of_several(program: Program, words: TypeWords, several: Array) -> Iterator[tuple[int, list[int]]]:
     """Type information of classes with several bases, and these; 0 for each that is not known."""
     elf, size = program.elf, int(words.size)
-    found = []
     for information in several.tolist():
         offset = elf.offset_of(information + 2 * size + COUNT)
         told = b"" if offset is None else elf.data[offset : offset + COUNT].tobytes()
         count = int.from_bytes(told, "little" if elf.arch.byteorder == "little" else "big")
         if not 0 < count <= MOST_BASES:
-            found.append((information, [0]))
+            yield information, [0]
             continue
         steps = np.arange(count, dtype=np.uint64) * np.uint64(EACH * size)
-        found.append((information, words.at(np.uint64(information + FIRST * size) + steps).tolist()))
-    return found
+        yield information, words.at(np.uint64(information + FIRST * size) + steps).tolist()

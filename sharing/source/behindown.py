@@ -11,9 +11,11 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from sharing.model.facts import (
     ACCESS_COLUMNS,
+    CALL_COLUMNS,
     AccessFlag,
     Base,
     FunctionFacts,
@@ -46,8 +48,7 @@ def behind_own(program: Program, own: Mapping[str, Iterable[str]]) -> frozenset[
     for key, record in program.records.items():
         if record.facts.size > 0 and not record.facts.bits & (RecordBits.SYSTEM | RecordBits.ANONYMOUS):
             by_name[record.facts.name].append(key)
-    made_by = makers(program)
-    running = reached(program, (entry for entries in own.values() for entry in entries))
+    made = _Made(program, reached(program, (entry for entries in own.values() for entry in entries)))
     found: set[str] = set()
     for _ in range(_ROUNDS):
         mine = own.keys() | found
@@ -56,7 +57,7 @@ def behind_own(program: Program, own: Mapping[str, Iterable[str]]) -> frozenset[
             for name, keys in by_name.items()
             if len(keys) == 1 and name not in kept and (held := holders.get(name)) and set(held) <= mine
             for key in keys
-            if key not in mine and (all(held.values()) or _is_made_for_each(program, key, mine, made_by, running))
+            if key not in mine and (all(held.values()) or made.for_each(key, mine))
         }
         if not new:
             break
@@ -98,30 +99,51 @@ def _texts(tree: TypeTree | None) -> Iterator[str]:
         tree = tree.inner
 
 
-def _is_made_for_each(
-    program: Program, key: str, own: set[str], made_by: Mapping[str, tuple[int, ...]], running: set[str]
-) -> bool:
-    """Does what allocates these do so for one such object: in its class, in a thread, or where the member is set?"""
-    functions = list(program.functions.values())
-    classes = tuple(f"{program.records[one].facts.name}::" for one in own)
-    rows = made_by.get(key, ())
-    names = {functions[row].facts.identity: functions[row].facts for row in rows}
-    left = {one for one, f in names.items() if one not in running and not f.name.startswith(classes)}
-    if not left:
-        return bool(rows)
-    name = program.records[key].facts.name
-    leading = {
-        (one, member.offset_bits // 8)
-        for one in own
-        for member in program.records[one].facts.members
-        if any(name in _NAME.findall(text) for text in _texts(member.type))
-    }
-    for defined in functions:
-        loops = _setting(program, defined, leading)
-        for loop, _, maker, fact in allocated(program, defined) if loops else ():
-            if loop in loops and program.record_key(maker.unit, fact.record) == key:
-                left.discard(maker.facts.identity)
-    return not left
+class _Made:
+    """What functions allocate.  ``running`` are the identities of those that threads run."""
+
+    def __init__(self, program: Program, running: set[str]) -> None:
+        self._program, self._running = program, running
+        functions = list(program.functions.values())
+        self._makers = {
+            key: tuple(functions[row].facts.identity for row in rows) for key, rows in makers(program).items()
+        }
+
+    @cached_property
+    def _callers(self) -> dict[str, set[str]]:
+        """By identity of a function that allocates the identities of those that call it."""
+        making = {identity for made in self._makers.values() for identity in made}
+        found: dict[str, set[str]] = defaultdict(set)
+        for identity, defined in self._program.functions.items():
+            for callee in {*defined.facts.calls[:: len(CALL_COLUMNS)]}:
+                called = self._program.symbol(defined.unit, callee) if callee >= 0 else ""
+                if called in making:
+                    found[called].add(identity)
+        return found
+
+    def for_each(self, key: str, own: set[str]) -> bool:
+        """Is each allocated for one such object: by its class, by a thread, or where the member is set?"""
+        program = self._program
+        classes = tuple(f"{program.records[one].facts.name}::" for one in own)
+        made = self._makers.get(key, ())
+        apart = (one for one in made if one not in self._running)
+        left = {one for one in apart if not program.functions[one].facts.name.startswith(classes)}
+        if not left:
+            return bool(made)
+        name = program.records[key].facts.name
+        leading = {
+            (one, member.offset_bits // 8)
+            for one in own
+            for member in program.records[one].facts.members
+            if any(name in _NAME.findall(text) for text in _texts(member.type))
+        }
+        for identity in left.union(*(self._callers.get(one, ()) for one in left)):
+            defined = program.functions[identity]
+            loops = _setting(program, defined, leading)
+            for loop, _, maker, fact in allocated(program, defined) if loops else ():
+                if loop in loops and fact.record >= 0 and program.record_key(maker.unit, fact.record) == key:
+                    left.discard(maker.facts.identity)
+        return not left
 
 
 def _setting(program: Program, defined: Defined[FunctionFacts], leading: set[tuple[str, int]]) -> set[int]:

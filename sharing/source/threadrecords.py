@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 
 from sharing.knowledge import Knowledge
 from sharing.model.facts import (
@@ -31,6 +32,8 @@ from sharing.source.declarations import element, record_of
 from sharing.source.loops import allocated, calls_of, loop_heads
 from sharing.source.program import Defined, Program
 
+_Makers = Callable[[], dict[str, set[str]]]
+
 _BASE, _ID, _RECORD, _KIND, _FLAGS, _STRIDE = (
     ACCESS_COLUMNS.index(name) for name in ("base", "id", "record", "kind", "flags", "stride")
 )
@@ -39,8 +42,12 @@ _BASE, _ID, _RECORD, _KIND, _FLAGS, _STRIDE = (
 def records_of_threads(program: Program, knowledge: Knowledge) -> dict[str, set[str]]:
     """Their keys, with the symbols of what these threads run."""
     entries: dict[str, set[str]] = defaultdict(set)
+    everywhere = cache(partial(_makers, program))
     for defined in program.functions.values():
-        for index, entry in (*_of_objects(program, defined), *_of_calls(program, defined, knowledge)):
+        for index, entry in (
+            *_of_objects(program, defined, everywhere),
+            *_of_calls(program, defined, knowledge, everywhere),
+        ):
             record = program.record(defined.unit, index)
             if record is not None and entry >= 0:
                 entries[record.facts.key].add(program.symbol(defined.unit, entry))
@@ -149,7 +156,7 @@ def makers(program: Program) -> dict[str, tuple[int, ...]]:
     return {key: tuple(rows) for key, rows in found.items()}
 
 
-def _of_objects(program: Program, defined: Defined[FunctionFacts]) -> Iterator[tuple[int, int]]:
+def _of_objects(program: Program, defined: Defined[FunctionFacts], everywhere: _Makers) -> Iterator[tuple[int, int]]:
     """(record, entry), as indexes of the unit."""
     function = defined.facts
     for start in function.starts:
@@ -157,11 +164,13 @@ def _of_objects(program: Program, defined: Defined[FunctionFacts]) -> Iterator[t
             yield start.element, start.entry
         elif start.local >= 0 and start.loop_depth:
             loop = bisect_right(loop_heads(function), start.order)
-            if _made_in_one_loop(program, defined).get(start.local) == loop:
+            if _made_in_one_loop(program, defined, everywhere).get(start.local) == loop:
                 yield start.local, start.entry
 
 
-def _of_calls(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[int, int]]:
+def _of_calls(
+    program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge, everywhere: _Makers
+) -> Iterator[tuple[int, int]]:
     """As ``_of_objects``, of elements that a function which starts a thread hands to it."""
     rows = tuple(rows_of(defined.facts.args, len(ARG_COLUMNS)))
     made: dict[int, int] | None = None
@@ -177,7 +186,7 @@ def _of_calls(program: Program, defined: Defined[FunctionFacts], knowledge: Know
         if number != data or record is None:
             continue
         if kind == Passed.RECORD and not stride:
-            made = _made_in_one_loop(program, defined) if made is None else made
+            made = _made_in_one_loop(program, defined, everywhere) if made is None else made
         each = kind == Passed.EACH or stride == record.facts.size
         if each or (made and made.get(value) == _loop_of(program, defined, call)):
             for one, place, what, entry, *_ in rows:
@@ -185,22 +194,26 @@ def _of_calls(program: Program, defined: Defined[FunctionFacts], knowledge: Know
                     yield value, entry
 
 
-def _made_in_one_loop(program: Program, defined: Defined[FunctionFacts]) -> dict[int, int]:
+def _makers(program: Program) -> dict[str, set[str]]:
+    """As ``makers``, their identities."""
+    identities = list(program.functions)
+    return {key: {identities[row] for row in rows} for key, rows in makers(program).items()}
+
+
+def _made_in_one_loop(program: Program, defined: Defined[FunctionFacts], everywhere: _Makers) -> dict[int, int]:
     """By index of a record of the unit the loop of the function in which all of its objects are allocated."""
     indexes = {key: at for at, (key, _) in enumerate(program.units[defined.unit].records)}
-    everywhere = makers(program)
-    rows = {d.facts.identity: row for row, d in enumerate(program.functions.values())}
     loops: dict[str, set[int]] = defaultdict(set)
-    made_by: dict[str, set[int]] = defaultdict(set)
+    made_by: dict[str, set[str]] = defaultdict(set)
     for loop, _, maker, fact in allocated(program, defined):
         record = program.record(maker.unit, fact.record) if loop else None
         if record is not None:
             loops[record.facts.key].add(loop)
-            made_by[record.facts.key].add(rows[maker.facts.identity])
+            made_by[record.facts.key].add(maker.facts.identity)
     return {
         indexes[key]: next(iter(found))
         for key, found in loops.items()
-        if len(found) == 1 and key in indexes and made_by[key] == set(everywhere[key])
+        if len(found) == 1 and key in indexes and made_by[key] == everywhere()[key]
     }
 
 
