@@ -85,7 +85,8 @@ class ClassSlots:
 
     def distances(self, places: Ints) -> Ints:
         """How far behind the begin of a table places are, of a family or not."""
-        own = places >= OF_FAMILIES
+        # Members in front of a pointer's target have larger places still.
+        own = (places >= OF_FAMILIES) & (places < OF_FAMILIES + len(self._distances))
         result = places.copy()
         result[own] = self._distances[places[own] - OF_FAMILIES]
         return result

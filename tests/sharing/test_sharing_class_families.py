@@ -117,3 +117,25 @@ def test_without_names_the_tables_tell_of_methods_that_are_virtual(
     (image,) = read_images(str(compiled(tool, "cc", program(parts), "-O2", "-std=c++17", "-s")))
     calls, slots = KeptFunctions(image).calls()
     assert (place_of(slots)[calls["slot"] == SlotKind.RECORD] >= OF_FAMILIES).any() == known
+
+
+@COMPILERS
+def test_functions_in_front_of_what_a_pointer_leads_to_are_of_no_family(compiled: Compile, tool: str) -> None:
+    """Their places are as large as unsigned numbers can be, and were taken for places of a family."""
+    more = """struct Link { Link *next; };
+struct Timer { void (*call)(int); Link link; };
+Link *first;
+void tick(int n) { circles += n; }
+__attribute__((noinline)) Timer *of(Link *l) { return (Timer *)((char *)l - 8); }
+void set(Link *l) { of(l)->call = tick; }
+void run(int n) { for (Link *l = first; l; l = l->next) ((Timer *)((char *)l - 8))->call(n); }
+struct Worker { Link *at; void step(int n) { ((Timer *)((char *)at - 8))->call(n); } } worker;
+void *timers(void *) { for (int n = 0; !stop; n++) { run(n); worker.step(n); set(first); } return 0; }
+void more() { pthread_t t; pthread_create(&t, 0, timers, 0); }"""
+    path = compiled(tool, "cc", program(FUNCTION | {"MORE": more}), "-O2", "-std=c++17")
+    (image,) = read_images(str(path))
+    kept = KeptFunctions(image)
+    _, slots = kept.calls()
+    places = place_of(slots)
+    assert (places > 0xFFFFFF00).any()
+    assert len(kept.distances(places)) == len(places)
