@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from sharing.basics.columns import having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.knowledge.threadclasses import thread_classes
@@ -21,7 +22,7 @@ from sharing.model.arrays import among
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of
-from sharing.static.oncemade import tables_of, takings
+from sharing.static.oncemade import made_once, tables_of, takings
 
 
 def object_starts(image: Image, rows: Iterable[int], starting: npt.NDArray[np.bool_]) -> dict[int, list[int]]:
@@ -80,3 +81,16 @@ def _next(image: Image, place: Table, starts: Table) -> int:
     at = points(image, later)
     first = later[~at.behind(at).any(axis=1)]
     return int(first["ip"][0]) if len(first) == 1 else 0
+
+
+def started_once(
+    image: Image, knowledge: Knowledge, entries: Iterable[int], often: npt.NDArray[np.bool_]
+) -> dict[int, bool]:
+    """Of virtual functions that threads run, whether one alone does.  ``often``: functions (rows) that run often."""
+    starting = starting_objects(image, knowledge)
+    own = object_starts(image, entries, starting)
+    found: dict[int, bool] = {}
+    for row in entries:
+        mine = starting & having(image.calls, "ip", own[row]) if len(own.get(row, ())) == 1 else starting
+        found[row] = made_once(image, row, often, mine)
+    return found

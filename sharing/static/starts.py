@@ -29,8 +29,8 @@ from sharing.static.hiddenentries import hidden_entries
 from sharing.static.indirectentries import calls_pointers, handed_on, kept_for
 from sharing.static.kernelstarts import HOLDERS, idle_imports, making_processes
 from sharing.static.objectentries import calls_methods, object_entries
-from sharing.static.objectstarts import object_starts, starting_objects, takes_objects
-from sharing.static.oncemade import made_once, one_of_its_class
+from sharing.static.objectstarts import object_starts, started_once, starting_objects, takes_objects
+from sharing.static.oncemade import one_of_its_class
 from sharing.static.startarms import apart, several_of
 from sharing.static.storedentries import stored_entries
 from sharing.static.virtualentries import virtual_entries
@@ -110,11 +110,8 @@ def created(image: Image, knowledge: Knowledge, mains: set[int]) -> tuple[list[R
     for row, call, several in _given_entries(image, set(found), looped):
         start(row, *_caller_of(image, call), several=several)
     entries, tasks = _by_name(image, knowledge, set(found))
-    starting = starting_objects(image, knowledge)
-    own = object_starts(image, entries, starting)
-    for row in entries:
-        mine = starting & having(image.calls, "ip", own[row]) if len(own.get(row, ())) == 1 else starting
-        found.setdefault(row, []).append(row in tasks or not made_once(image, row, often, mine))
+    for row, once in started_once(image, knowledge, entries, often).items():
+        found.setdefault(row, []).append(row in tasks or not once)
     places.update(_places_of_methods(image, knowledge, entries, found))
     started = _roots(image, found, waited, tasks, places, several_of(image, found, places, frequent, looped, mains))
     return started, _creators(image, knowledge)

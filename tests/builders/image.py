@@ -296,9 +296,8 @@ class Builder:
     def image(self) -> Image:
         names = [*self.functions, *(key.partition("#")[0] for key in self.variables)]
         variables = self._variable_table()
-        keys = list(self.variables)
+        keys, imports = list(self.variables), dict[str, int]()
         row_of = {keys[n - len(self.functions)]: row for row, n in enumerate(variables["name"].tolist())}
-        imports: dict[str, int] = {}
 
         def address(target: Target) -> int:
             if isinstance(target, int):

@@ -118,7 +118,7 @@ def test_three_pairs_come_in_the_order_of_their_writes(seen: Audit) -> None:
     pairs = ["often", "seldom", "rarely"]
     for defines in ((), ("AGAIN",), ("ONCE_MORE",)):  # beside other load a recording may have too few samples of two
         names = [_variable(f) for f in false_sharing(seen("pairs.c", "three", defines=defines))]
-        if len(names) == len(pairs):
+        if names == pairs:
             break
     assert names
     assert names == pairs[: len(names)]

@@ -51,9 +51,8 @@ class Context:
     ``at_one_time`` says of two members whether anything tells that one object is with several threads at one time.
     ``of_threads`` are identities of records of which each thread of a kind is handed another one, ``behind_own`` those
     to which only such objects lead, ``rooms`` says of records how many of them all arrays have, ``made_by`` which roots
-    make their objects. ``of_source``: rules on declarations judge the program as well. ``chosen``: of each array that
-    is looked at it is known that it has several elements, of which code chooses one, and that threads have the same
-    array.
+    make their objects. ``of_source``: rules on declarations judge the program as well. ``chosen``: each array that is
+    looked at is known to have several elements, of which code chooses one, and to be the same for all threads.
     """
 
     line_size: int
