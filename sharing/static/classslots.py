@@ -8,15 +8,13 @@ is seen: somebody calls it, and nobody knows which call that is.
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.columns import those_having
 from sharing.model.arrays import among, distinct, picked, positions
 from sharing.model.image import Image, SlotKind, Table
-from sharing.static.receivers import Virtual, is_folded, receivers
+from sharing.static.receivers import UNKNOWN, Virtual, is_folded, receivers
 from sharing.static.slotnumbers import HALF_BITS, LOW_HALF, OF_FAMILIES, slot_at
 
 Ints = npt.NDArray[np.int64]
@@ -38,33 +36,32 @@ class ClassSlots:
         return picked(calls, (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0))
 
     def _set(self, known: dict[int, int]) -> None:
-        virtual = self._virtual
-        kept = set(zip(virtual.families.tolist(), virtual.behind.tolist(), strict=True))
-        numbers: dict[tuple[int, int], int] = {}
-        at: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by distance families of known calls, and their slots
-        anyones, told = set[int](), []
-        for ip, distance in self._calls()[["ip", "where"]].tolist():
-            key = known.get(ip, -1), distance
-            if key[0] < 0 or key not in kept:
-                anyones.add(distance)
-                continue
-            if key not in numbers:
-                numbers[key] = OF_FAMILIES + len(numbers)
-                at[distance].append((key[0], numbers[key]))
-            told.append((ip, slot_at(SlotKind.RECORD, numbers[key])))
-        fields = (virtual.rows.tolist(), virtual.behind.tolist(), virtual.families.tolist())
-        more = [
-            (row, slot)
-            for row, distance, family in zip(*fields, strict=True)
-            for of, slot in at.get(distance, ())
-            if of == family or family < 0 or (distance not in anyones and (family, distance) not in numbers)
-        ]
-        rows, behind = np.array(more, np.int64).reshape(-1, 2).T
-        self.rows, self.behind = np.append(self.rows, rows), np.append(self.behind, behind)
-        self._distances = np.array([distance for _, distance in numbers], np.int64)
-        told.sort()
-        self._ips = np.array([ip for ip, _ in told], np.uint64)
-        self._slots = np.array([slot for _, slot in told], np.int64)
+        virtual, calls = self._virtual, self._calls()
+        distances = calls["where"].astype(np.int64)
+        at = positions(np.fromiter(sorted(known), np.uint64, len(known)), calls["ip"])
+        of_known = np.array([known[ip] for ip in sorted(known)], np.int64)
+        families = np.where(at >= 0, of_known[at], UNKNOWN)
+        own = virtual.families << HALF_BITS | virtual.behind
+        pairs = families << HALF_BITS | distances
+        told = (families >= 0) & among(pairs, own)
+        numbered = distinct(pairs[told])  # by number the family, and the distance
+        apart = numbered & LOW_HALF
+        # Of the calls' own family; what is of no such family may be called by those of each.
+        same = positions(numbered, own)
+        anyones = (virtual.families < 0) | ((same < 0) & ~among(virtual.behind, distinct(distances[~told])))
+        order = np.argsort(apart, kind="stable")
+        low, high = (np.searchsorted(apart[order], virtual.behind[anyones], side) for side in ("left", "right"))
+        count = high - low
+        step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        any_of = order[np.repeat(low, count) + step]
+        sure = (same >= 0) & (virtual.families >= 0)
+        rows = (self.rows, virtual.rows[sure], np.repeat(virtual.rows[anyones], count))
+        places = np.append(same[sure], any_of) + OF_FAMILIES
+        self.rows, self.behind = np.concatenate(rows), np.append(self.behind, places)
+        self._distances = apart
+        chosen = np.flatnonzero(told)[np.argsort(calls["ip"][told], kind="stable")]
+        self._ips = calls["ip"][chosen]
+        self._slots = positions(numbered, pairs[chosen]) + slot_at(SlotKind.RECORD, OF_FAMILIES)
 
     @property
     def undecided(self) -> npt.NDArray[np.uint64]:

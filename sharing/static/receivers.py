@@ -33,7 +33,7 @@ from sharing.model.image import (
     SlotKind,
 )
 from sharing.static.callees import function_at
-from sharing.static.slotnumbers import HALF_BITS
+from sharing.static.slotnumbers import HALF_BITS, LOW_HALF
 
 Ints = npt.NDArray[np.int64]
 UNKNOWN = -1
@@ -88,10 +88,11 @@ def _receivers(image: Image, virtual: Virtual) -> dict[int, int]:
 
 def _of_methods(virtual: Virtual) -> dict[int, int]:
     """By row of a function that tables of one family alone have this family."""
-    found: dict[int, set[int]] = defaultdict(set)
-    for row, family in zip(virtual.rows.tolist(), virtual.families.tolist(), strict=True):
-        found[row].add(family)
-    return {row: of.pop() for row, of in found.items() if len(of) == 1}
+    pairs = distinct(virtual.rows << HALF_BITS | virtual.families + 1)
+    rows, first, count = np.unique(pairs >> HALF_BITS, return_index=True, return_counts=True)
+    of_one = count == 1
+    families = (pairs[first[of_one]] & LOW_HALF) - 1
+    return dict(zip(rows[of_one].tolist(), families.tolist(), strict=True))
 
 
 def _expected(image: Image, virtual: Virtual) -> Iterator[tuple[int, int]]:
@@ -112,6 +113,7 @@ def _expected(image: Image, virtual: Virtual) -> Iterator[tuple[int, int]]:
         for function in asked[row]:
             expected[function, behind].add(family)
     calls = picked(calls, (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD))
+    calls = picked(calls, having(calls, "function", np.array(sorted({function for function, _ in expected}), np.int64)))
     made: dict[tuple[int, int], list[int]] = defaultdict(list)
     for ip, function, where in calls[["ip", "function", "where"]].tolist():
         made[function, where].append(ip)

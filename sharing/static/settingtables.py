@@ -68,6 +68,11 @@ def _in_tables(image: Image, asking: Asking) -> Bools:
     allowed, counted = _who_may(image, asking)
     if not counted.any():
         return result
+    named_ones = np.array(sorted(image.table_names), np.uint64)
+    possible = among(words["value"], named_ones) & ~_is_written(image, words["slot"])
+    words = words[possible]
+    if not len(words):
+        return result
     sites, args = image.sites, image.args
     address = args["kind"] == ArgKind.ADDRESS
     named = np.concatenate([sites["target"], args["value"][address].astype(np.uint64)])
@@ -78,12 +83,11 @@ def _in_tables(image: Image, asking: Asking) -> Bools:
     wrong = distinct(np.concatenate([_objects(image, named[~fine], begins), _objects(image, image.pointed, begins)]))
     right = _objects(image, named[fine & np.append(counted, np.False_)[by]], begins)
     there = _objects(image, words["slot"], begins)
-    good = among(there, right) & ~among(there, wrong) & ~_is_written(image, words["slot"])
+    good = among(there, right) & ~among(there, wrong)
     taken = sites["target"][sites["kind"] == AccessKind.ADDRESS]
-    elsewhere = [words["value"][~good], taken, args["value"].astype(np.uint64), image.calls["callee"]]
+    others = image.code_words["value"][~possible]
+    elsewhere = [words["value"][~good], others, taken, args["value"].astype(np.uint64), image.calls["callee"]]
     elsewhere.append(image.kept["value"])
-    named_ones = np.array(sorted(image.table_names), np.uint64)
-    good &= among(words["value"], named_ones)
     rows = function_at(image, words["value"][good & ~among(words["value"], np.concatenate(elsewhere))])
     result[rows[rows >= 0]] = True
     return result
