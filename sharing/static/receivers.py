@@ -115,7 +115,7 @@ def _expected(image: Image, virtual: Virtual) -> Iterator[tuple[int, int]]:
     calls = picked(calls, (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD))
     calls = picked(calls, having(calls, "function", np.array(sorted({function for function, _ in expected}), np.int64)))
     made: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for ip, function, where in calls[["ip", "function", "where"]].tolist():
+    for ip, function, where in zip(*(calls[name].tolist() for name in ("ip", "function", "where")), strict=True):
         made[function, where].append(ip)
     for key, families in expected.items():
         if len(families) == 1 and len(made.get(key, ())) == 1:
@@ -141,13 +141,15 @@ def _through_arguments(image: Image) -> Iterator[tuple[int, int, int]]:
     sites = picked(sites, (sites["kind"] == AccessKind.LOAD) & having(sites, "function", args["function"]))
     where = dict(zip(calls["ip"].tolist(), calls["where"].tolist(), strict=True))
     loads: dict[int, set[int]] = defaultdict(set)
-    for ip, target in sites[["ip", "target"]].tolist():
-        loads[target].add(ip)
     through: dict[tuple[int, int], dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for ip, function, source in args[["ip", "function", "source"]].tolist():
+    for ip, function, source in zip(*(args[name].tolist() for name in ("ip", "function", "source")), strict=True):
         holder = WORD_HOLDER | function << (WORD_NUMBER_BITS + WORD_ARG_BITS) | source << WORD_NUMBER_BITS
         word = 1 << (HELD_OFFSET_BITS + HELD_ADDRESS_BITS) | holder << HELD_OFFSET_BITS | where[ip]
         through[function, source][word].append(ip)
+    asked = np.array(sorted({word for words in through.values() for word in words}), np.uint64)
+    sites = picked(sites, among(sites["target"], asked))
+    for ip, target in zip(sites["ip"].tolist(), sites["target"].tolist(), strict=True):
+        loads[target].add(ip)
     for (function, source), by_word in through.items():
         for word, ips in by_word.items():
             found = loads.get(word, set())
