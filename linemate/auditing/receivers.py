@@ -13,7 +13,7 @@ import numpy as np
 from elfscan.code.query import read_origins
 from elfscan.debug.demangle import demangle
 from elfscan.debug.locals import read_locals
-from linemate.auditing.recordplaces import code_of
+from linemate.auditing.imagecode import code_of
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image
 from sharing.sampled.reached import called_of

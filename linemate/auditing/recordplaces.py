@@ -10,9 +10,9 @@ import itertools
 
 import numpy as np
 
-from elfscan.code.query import ReadCode, read_handed, read_origins
+from elfscan.code.query import read_handed, read_origins
 from elfscan.debug.locals import read_locals
-from elfscan.fileformat.elf import ElfFile, map_file
+from linemate.auditing.imagecode import code_of
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, Table
 from sharing.model.linkage import is_cxx
@@ -75,20 +75,6 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         without_tag=_without_tag(locals_),
         returned=returned,
     )
-
-
-def code_of(image: Image) -> ReadCode:
-    """The bytes of an image between two addresses; what cannot be read raises LinemateError or OSError."""
-    elf = ElfFile(image.path, map_file(image.path))
-    parts = [(s.address, s.end, s.file_offset) for s in image.sections if s.file_offset is not None]
-
-    def bytes_at(start: int, end: int) -> bytes:
-        for low, high, offset in parts:
-            if low <= start < high:
-                return bytes(elf.bytes_at(offset + start - low, min(end, high) - start, "code"))
-        return b""
-
-    return bytes_at
 
 
 def _returned(rows: Table) -> dict[int, int]:
