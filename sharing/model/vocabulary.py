@@ -218,6 +218,13 @@ class CallbackRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return listed(self.function)
 
 
+def data_of(row: ThreadRow | CallbackRow) -> int:
+    """The argument that is handed to the entry; -1 none."""
+    if row.data_argument is not None:
+        return row.data_argument
+    return -1 if row.entry_argument is None else row.entry_argument + 1
+
+
 class PoolRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Functions that a pool runs on its threads, in programs that have one of the functions that make such a pool.
 

@@ -28,7 +28,7 @@ from sharing.model.image import AccessKind
 from sharing.model.types import MAX_DEPTH
 from sharing.source.loops import allocated, loop_heads
 from sharing.source.program import Defined, Program
-from sharing.source.threadrecords import element_of, makers, reached
+from sharing.source.threadrecords import element_of, makers_by_identity, reached
 
 _BASE, _RECORD, _OFFSET, _KIND, _FLAGS, _STRIDE, _DEPTH, _ORDER = (
     ACCESS_COLUMNS.index(name)
@@ -104,10 +104,7 @@ class _Made:
 
     def __init__(self, program: Program, running: set[str]) -> None:
         self._program, self._running = program, running
-        functions = list(program.functions.values())
-        self._makers = {
-            key: tuple(functions[row].facts.identity for row in rows) for key, rows in makers(program).items()
-        }
+        self._makers = makers_by_identity(program)
 
     @cached_property
     def _callers(self) -> dict[str, set[str]]:
@@ -125,8 +122,8 @@ class _Made:
         """Is each allocated for one such object: by its class, by a thread, or where the member is set?"""
         program = self._program
         classes = tuple(f"{program.records[one].facts.name}::" for one in own)
-        made = self._makers.get(key, ())
-        apart = (one for one in made if one not in self._running)
+        made = self._makers.get(key, set())
+        apart = made - self._running
         left = {one for one in apart if not program.functions[one].facts.name.startswith(classes)}
         if not left:
             return bool(made)

@@ -13,6 +13,12 @@ from sharing.source.program import Program
 _VECTOR = "std::vector<"
 
 
+def in_vectors(program: Program) -> set[str]:
+    """Names of what vectors hold."""
+    names = (defined.facts.name for defined in program.records.values())
+    return {name[len(_VECTOR) : -1] for name in names if name.startswith(_VECTOR)}
+
+
 def rooms(program: Program) -> dict[str, int]:
     """By the key of a record."""
     found: dict[str, set[int]] = defaultdict(set)
@@ -21,6 +27,6 @@ def rooms(program: Program) -> dict[str, int]:
             record = program.record(defined.unit, fact.record)
             if record is not None:
                 found[record.facts.key].add(fact.count)
-    held = {name[len(_VECTOR) : -1] for d in program.records.values() if (name := d.facts.name).startswith(_VECTOR)}
+    held = in_vectors(program)
     one = {key: counts.pop() for key, counts in found.items() if len(counts) == 1}
     return {key: count for key, count in one.items() if count and program.records[key].facts.name not in held}

@@ -28,6 +28,7 @@ from sharing.model.facts import (
     rows_of,
 )
 from sharing.model.image import AccessKind
+from sharing.model.vocabulary import data_of
 from sharing.source.declarations import element, record_of
 from sharing.source.loops import allocated, calls_of, loop_heads
 from sharing.source.program import Defined, Program
@@ -42,7 +43,7 @@ _BASE, _ID, _RECORD, _KIND, _FLAGS, _STRIDE = (
 def records_of_threads(program: Program, knowledge: Knowledge) -> dict[str, set[str]]:
     """Their keys, with the symbols of what these threads run."""
     entries: dict[str, set[str]] = defaultdict(set)
-    everywhere = cache(partial(_makers, program))
+    everywhere = cache(partial(makers_by_identity, program))
     for defined in program.functions.values():
         for index, entry in (
             *_of_objects(program, defined, everywhere),
@@ -84,7 +85,7 @@ def thread_entries(program: Program, knowledge: Knowledge) -> set[str]:
     for defined in program.functions.values():
         found.update(program.symbol(defined.unit, start.entry) for start in defined.facts.starts if start.entry >= 0)
         for call, number, kind, value, *_ in rows_of(defined.facts.args, len(ARG_COLUMNS)):
-            if kind == Passed.FUNCTION and _starts(program, defined, call, knowledge, number):
+            if kind == Passed.FUNCTION and _arguments_of_start(program, defined, call, knowledge)[0] == number:
                 found.add(program.symbol(defined.unit, value))
     return found & program.functions.keys()
 
@@ -112,11 +113,16 @@ def element_of(program: Program, defined: Defined[FunctionFacts], row: tuple[int
         return None
     record: Defined[RecordFacts] | None = None
     if row[_BASE] == Base.VARIABLE:
-        variable = program.variables.get(program.symbol(defined.unit, row[_ID])) if row[_ID] >= 0 else None
-        record = record_of(program, variable.unit, element(variable.facts.type)[0]) if variable is not None else None
+        record = _element_record(program, program.symbol(defined.unit, row[_ID])) if row[_ID] >= 0 else None
     elif row[_RECORD] >= 0:
         record = program.record(defined.unit, row[_RECORD])
     return record.facts.key if record is not None and record.facts.size == row[_STRIDE] else None
+
+
+def _element_record(program: Program, variable: str) -> Defined[RecordFacts] | None:
+    """The record that a variable is an array of."""
+    defined = program.variables.get(variable)
+    return record_of(program, defined.unit, element(defined.facts.type)[0]) if defined is not None else None
 
 
 def _of_variables(program: Program, defined: Defined[FunctionFacts], knowledge: Knowledge) -> Iterator[tuple[str, str]]:
@@ -125,24 +131,27 @@ def _of_variables(program: Program, defined: Defined[FunctionFacts], knowledge: 
     for call, number, kind, value, _, stride in rows:
         if kind != Passed.VARIABLE or not stride:
             continue
-        variable = program.variables.get(program.symbol(defined.unit, value))
-        record = record_of(program, variable.unit, element(variable.facts.type)[0]) if variable is not None else None
-        if record is None or record.facts.size != stride:
-            continue
-        for one, place, what, entry, *_ in rows:
-            if one == call and what == Passed.FUNCTION and _starts(program, defined, call, knowledge, place, number):
+        place, data = _arguments_of_start(program, defined, call, knowledge)
+        record = _element_record(program, program.symbol(defined.unit, value)) if number == data else None
+        if record is not None and record.facts.size == stride:
+            for entry in _handed_functions(rows, call, place):
                 yield record.facts.key, program.symbol(defined.unit, entry)
 
 
-def _starts(
-    program: Program, defined: Defined[FunctionFacts], call: int, knowledge: Knowledge, entry: int, data: int = -1
-) -> bool:
-    """Does the call start a thread with what it is handed as argument ``entry``, and hands it the argument ``data``?"""
+def _arguments_of_start(
+    program: Program, defined: Defined[FunctionFacts], call: int, knowledge: Knowledge
+) -> tuple[int, int]:
+    """Of a call that starts a thread, which argument is the entry and which is handed to it; -1 and -1 of others."""
     callee = defined.facts.calls[call * len(CALL_COLUMNS)] if call >= 0 else -1
     row = knowledge.thread_start(program.symbol(defined.unit, callee)) if callee >= 0 else None
-    if row is None or row.entry_argument != entry:
-        return False
-    return data < 0 or data == (row.entry_argument + 1 if row.data_argument is None else row.data_argument)
+    return (-1, -1) if row is None or row.entry_argument is None else (row.entry_argument, data_of(row))
+
+
+def _handed_functions(rows: tuple[tuple[int, ...], ...], call: int, place: int) -> Iterator[int]:
+    """The functions (indexes of symbols) that a call is handed there."""
+    for one, number, kind, value, *_ in rows:
+        if one == call and number == place and kind == Passed.FUNCTION:
+            yield value
 
 
 def makers(program: Program) -> dict[str, tuple[int, ...]]:
@@ -175,26 +184,21 @@ def _of_calls(
     rows = tuple(rows_of(defined.facts.args, len(ARG_COLUMNS)))
     made: dict[int, int] | None = None
     for call, number, kind, value, _, stride in rows:
-        if kind not in (Passed.RECORD, Passed.EACH) or call < 0:
+        if kind not in (Passed.RECORD, Passed.EACH):
             continue
-        callee = defined.facts.calls[call * len(CALL_COLUMNS)]
-        row = knowledge.thread_start(program.symbol(defined.unit, callee)) if callee >= 0 else None
-        if row is None or row.entry_argument is None:
-            continue
-        record = program.record(defined.unit, value)
-        data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
-        if number != data or record is None:
+        place, data = _arguments_of_start(program, defined, call, knowledge)
+        record = program.record(defined.unit, value) if place >= 0 and number == data else None
+        if record is None:
             continue
         if kind == Passed.RECORD and not stride:
             made = _made_in_one_loop(program, defined, everywhere) if made is None else made
         each = kind == Passed.EACH or stride == record.facts.size
         if each or (made and made.get(value) == _loop_of(program, defined, call)):
-            for one, place, what, entry, *_ in rows:
-                if one == call and place == row.entry_argument and what == Passed.FUNCTION:
-                    yield value, entry
+            for entry in _handed_functions(rows, call, place):
+                yield value, entry
 
 
-def _makers(program: Program) -> dict[str, set[str]]:
+def makers_by_identity(program: Program) -> dict[str, set[str]]:
     """As ``makers``, their identities."""
     identities = list(program.functions)
     return {key: {identities[row] for row in rows} for key, rows in makers(program).items()}
@@ -224,20 +228,7 @@ def _loop_of(program: Program, defined: Defined[FunctionFacts], call: int) -> in
 
 def _found_otherwise(program: Program, key: str, entries: set[str]) -> bool:
     """Does what these entries call use such a record that it was not handed?"""
-    seen, front = set(entries), list(entries)
-    while front:
-        name = front.pop()
-        defined = program.functions.get(name)
-        if defined is None:
-            continue
-        if any(_finds(program, defined, key)):
-            return True
-        for callee in defined.facts.calls[:: len(CALL_COLUMNS)]:
-            called = program.symbol(defined.unit, callee) if callee >= 0 else ""
-            if called and called not in seen:
-                seen.add(called)
-                front.append(called)
-    return False
+    return any(any(_finds(program, program.functions[name], key)) for name in reached(program, entries))
 
 
 def _finds(program: Program, defined: Defined[FunctionFacts], key: str) -> Iterator[bool]:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import those_having
-from sharing.model.arrays import among, distinct, picked, positions
-from sharing.model.image import Image, SlotKind, Table
-from sharing.static.receivers import UNKNOWN, Virtual, is_folded, receivers
+from sharing.model.arrays import among, distinct, positions
+from sharing.model.image import Image, SlotKind
+from sharing.static.receivers import UNKNOWN, Virtual, calls_through_records, is_folded, receivers
 from sharing.static.slotnumbers import HALF_BITS, LOW_HALF, OF_FAMILIES, slot_at
 
 Ints = npt.NDArray[np.int64]
@@ -31,12 +30,8 @@ class ClassSlots:
         if known := receivers(image, virtual):
             self._set(known)
 
-    def _calls(self) -> Table:
-        calls = those_having(self._image.calls, "callee", 0)
-        return picked(calls, (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0))
-
     def _set(self, known: dict[int, int]) -> None:
-        virtual, calls = self._virtual, self._calls()
+        virtual, calls = self._virtual, calls_through_records(self._image)
         distances = calls["where"].astype(np.int64)
         at = positions(np.fromiter(sorted(known), np.uint64, len(known)), calls["ip"])
         of_known = np.array([known[ip] for ip in sorted(known)], np.int64)
@@ -71,7 +66,7 @@ class ClassSlots:
             return np.zeros(0, np.uint64)
         pairs = distinct(virtual.families + 1 << HALF_BITS | virtual.behind)
         places, count = np.unique(pairs & LOW_HALF, return_counts=True)
-        calls = self._calls()
+        calls = calls_through_records(self._image)
         wanted = among(calls["where"].astype(np.int64), places[count > 1]) & (positions(self._ips, calls["ip"]) < 0)
         return distinct(calls["ip"][wanted])
 

@@ -17,7 +17,7 @@ from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import HELD, HELD_OFFSET_BITS, ArgKind, Image, Table
-from sharing.model.vocabulary import CallbackRow, ThreadRow
+from sharing.model.vocabulary import CallbackRow, ThreadRow, data_of
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, names_of_callees
 from sharing.static.startwrappers import start_wrappers
@@ -310,7 +310,7 @@ def _handing(knowledge: Knowledge, name: str) -> list[_Way]:
     for row in rows:
         if row.entry_argument is None:
             continue
-        data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
+        data = data_of(row)
         count = row.data_count_argument if isinstance(row, ThreadRow) else None
         if count is None:
             found.append(_Way(row.entry_argument, data, row.data_parameter))

@@ -17,6 +17,7 @@ from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
 from sharing.model.image import AccessKind, Image, SlotKind
+from sharing.model.vocabulary import data_of
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
 from sharing.static.handedfunctions import LAST_ARGUMENT
 from sharing.static.kernelstarts import HOLDERS, making_processes
@@ -95,7 +96,7 @@ def _given_to_threads(knowledge: Knowledge, starter: str) -> tuple[int, ...]:
     row = knowledge.thread_start(starter)
     if row is None or row.entry_argument is None:
         return tuple(range(LAST_ARGUMENT + 1))
-    data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
+    data = data_of(row)
     return (row.entry_argument, data) if data >= 0 else (row.entry_argument,)
 
 

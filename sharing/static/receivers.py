@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having
+from sharing.basics.columns import having, those_having
 from sharing.basics.kept import Kept
 from sharing.knowledge.mangled import Parts, class_of, handed
 from sharing.model.arrays import among, distinct, picked
@@ -31,6 +31,7 @@ from sharing.model.image import (
     FunctionFlag,
     Image,
     SlotKind,
+    Table,
 )
 from sharing.static.callees import function_at
 from sharing.static.slotnumbers import HALF_BITS, LOW_HALF
@@ -57,14 +58,18 @@ def receivers(image: Image, virtual: Virtual) -> dict[int, int]:
     return _known.of(image.calls, (image.classes, image.receivers), lambda: _receivers(image, virtual))
 
 
+def calls_through_records(image: Image) -> Table:
+    """Calls of what is loaded from behind a pointer, as virtual calls are."""
+    calls = those_having(image.calls, "callee", 0)
+    return picked(calls, (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0))
+
+
 def is_folded(image: Image, virtual: Virtual) -> bool:
     """Did a linker make one function of all whose code is alike?
 
     Compilers do so as well, but never of what calls virtual functions of different classes.
     """
-    calls = image.calls
-    calling = calls["function"][(calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD)]
-    chosen = (virtual.families >= 0) & among(virtual.rows, calling.astype(np.int64))
+    chosen = (virtual.families >= 0) & among(virtual.rows, calls_through_records(image)["function"].astype(np.int64))
     pairs = distinct(virtual.rows[chosen] << HALF_BITS | virtual.families[chosen])
     return bool(len(distinct(pairs >> HALF_BITS)) < len(pairs))
 
@@ -100,7 +105,7 @@ def _expected(image: Image, virtual: Virtual) -> Iterator[tuple[int, int]]:
 
     Of calls at one distance in a function nothing tells which of them it is for.
     """
-    kept, calls = image.kept, image.calls
+    kept, calls = image.kept, calls_through_records(image)
     kept = picked(kept, (kept["slot"] == SlotKind.UNKNOWN) & (kept["value"] != 0) & (kept["function"] >= 0))
     rows = function_at(image, kept["value"])
     asked: dict[int, set[int]] = defaultdict(set)
@@ -112,7 +117,6 @@ def _expected(image: Image, virtual: Virtual) -> Iterator[tuple[int, int]]:
     for row, behind, family in zip(*(field[chosen].tolist() for field in _fields(virtual)), strict=True):
         for function in asked[row]:
             expected[function, behind].add(family)
-    calls = picked(calls, (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD))
     calls = picked(calls, having(calls, "function", np.array(sorted({function for function, _ in expected}), np.int64)))
     made: dict[tuple[int, int], list[int]] = defaultdict(list)
     for ip, function, where in zip(*(calls[name].tolist() for name in ("ip", "function", "where")), strict=True):
@@ -132,9 +136,7 @@ def _through_arguments(image: Image) -> Iterator[tuple[int, int, int]]:
 
     Where the target is loaded before the call, a load for each such call has to be there that no other call makes.
     """
-    calls = image.calls
-    calls = picked(calls, (calls["callee"] == 0) & (calls["slot"] == SlotKind.RECORD) & (calls["function"] >= 0))
-    args = image.args
+    calls, args = calls_through_records(image), image.args
     args = picked(args, (args["callee"] == 0) & (args["arg"] == 0) & (args["kind"] == ArgKind.PARAM))
     args = picked(args, (args["value"] == 0) & having(args, "ip", calls["ip"]))
     sites = image.behind.word_sites

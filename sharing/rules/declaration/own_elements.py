@@ -27,6 +27,7 @@ from sharing.model.facts import (
 )
 from sharing.model.image import AccessKind
 from sharing.model.types import MAX_DEPTH
+from sharing.model.vocabulary import data_of
 from sharing.rules import numbers
 from sharing.rules.declaration.base import SourceContext, users
 from sharing.source.declarations import core, element, record_of, shown_name
@@ -217,7 +218,7 @@ def _handed_to_threads(program: Program, ctx: SourceContext, arguments: tuple[_A
         start = ctx.knowledge.thread_start(one.callee) if one.callee else None
         if start is None or start.entry_argument is None:
             continue
-        data = start.entry_argument + 1 if start.data_argument is None else start.data_argument
+        data = data_of(start)
         handed: list[Defined[RecordFacts]] = []
         if one.number == data and one.stride:
             handed = [r for r in _handed(program, unit, one.kind, one.value) if r.facts.size == one.stride]

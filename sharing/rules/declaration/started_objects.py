@@ -24,6 +24,7 @@ from sharing.model.facts import (
     rows_of,
 )
 from sharing.model.profile import Heat
+from sharing.model.vocabulary import data_of
 from sharing.rules.declaration.base import SourceContext
 from sharing.rules.declaration.heap_alignment import aligns_itself
 from sharing.rules.declaration.own_elements import Elements, used_by
@@ -210,7 +211,7 @@ def _users(
     row = ctx.knowledge.thread_start(start.callee)
     if row is None or row.entry_argument is None:
         return
-    data = row.entry_argument + 1 if row.data_argument is None else row.data_argument
+    data = data_of(row)
     args = _arguments(defined.facts).get(start.row, [])
     if any(number == data and kind == Passed.VARIABLE for number, kind, _ in args):
         return

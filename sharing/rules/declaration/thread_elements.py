@@ -63,9 +63,9 @@ from sharing.rules.declaration.own_elements import Elements, array_places, own_e
 from sharing.rules.declaration.started_objects import loop_made_objects, started_objects, starts_threads
 from sharing.source.declarations import element, language, record_of, shown_name, source_position
 from sharing.source.program import Program
+from sharing.source.rooms import in_vectors
 from sharing.source.uses import Use
 
-_VECTOR = "std::vector<"
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 
 
@@ -140,7 +140,7 @@ def _allocators(program: Program, line_size: int) -> Iterator[tuple[str, str]]:
 
 def _in_vectors(program: Program, line_size: int) -> Iterator[tuple[str, str]]:
     """Keys of records that std::vector holds, whose allocator knows no more alignment than the type has."""
-    held = {name[len(_VECTOR) : -1] for d in program.records.values() if (name := d.facts.name).startswith(_VECTOR)}
+    held = in_vectors(program)
     for key, record in program.records.items():
         if record.facts.name in held and record.facts.align < line_size:
             yield key, "std::vector"

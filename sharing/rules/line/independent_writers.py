@@ -188,7 +188,8 @@ def grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
 def _grade_pair(a: Actor, b: Actor, ctx: Context) -> Severity:
     """Less for data under a common lock, for members of one object that any thread may run, and for what would race.
 
-    Nothing of members of elements that are lines apart, each of which is one thread's."""
+    Nothing of members of elements that are lines apart, each of which is one thread's.
+    """
     severity = grade(a.write_heat, b.write_heat).lowered(doubt(a, b, ctx))
     if _of_own_lines(a, b, ctx):
         return Severity.NOTE
