@@ -259,8 +259,7 @@ void Body::allocates(const CallExpr &C, const FunctionDecl &F) {
   if (!F.getIdentifier())
     return;
   StringRef Name = F.getName();
-  if (F.isInStdNamespace() &&
-      (Name.starts_with("make_unique") || Name.starts_with("make_shared"))) {
+  if (makesOwned(F)) {
     MadeAt[&C] = Here.Shape.LoopDepth;
     const TemplateArgumentList *Args = F.getTemplateSpecializationArgs();
     if (!Args || !Args->size() ||

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Atomics.h"
+#include "IndexSteps.h"
 #include "Location.h"
 
 using namespace clang;
@@ -33,9 +34,7 @@ const Expr *counterIn(const Expr *E, const ASTContext &Context) {
 }
 
 bool isByOne(const Expr *E, const ASTContext &Context) {
-  Expr::EvalResult Result;
-  return !E->isValueDependent() && E->EvaluateAsInt(Result, Context) &&
-         Result.Val.getInt() == 1;
+  return constantOf(E, Context) == 1;
 }
 
 /// Is it storage that other calls of the function have as well?

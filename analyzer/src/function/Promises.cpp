@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IndexSteps.h"
 #include "Location.h"
 
 #include "clang/AST/Attr.h"
@@ -57,12 +58,9 @@ const ValueDecl *lastingWordOf(const Expr *E) {
 
 /// A number of bytes, 0 of one that is no alignment; nothing where it is not
 /// constant.
-std::optional<int64_t> constantOf(const Expr *E, const ASTContext &Context) {
-  Expr::EvalResult Result;
-  if (E->isValueDependent() || !E->EvaluateAsInt(Result, Context))
-    return std::nullopt;
-  int64_t Bytes = Result.Val.getInt().getExtValue();
-  return 0 < Bytes && Bytes <= PageBytes ? Bytes : 0;
+std::optional<int64_t> constantBytes(const Expr *E, const ASTContext &Context) {
+  auto Bytes = constantOf(E, Context);
+  return Bytes && (*Bytes <= 0 || *Bytes > PageBytes) ? 0 : Bytes;
 }
 
 /// An alignment that a function is handed: its promise is that of each caller.
@@ -73,7 +71,7 @@ constexpr int64_t ofArgument(unsigned Index) { return -1 - int64_t(Index); }
 int64_t asked(const Expr *E, const ASTContext &Context) {
   if (E->isValueDependent())
     return AnyAlignment;
-  if (std::optional<int64_t> Bytes = constantOf(E, Context))
+  if (std::optional<int64_t> Bytes = constantBytes(E, Context))
     return *Bytes;
   const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParenCasts());
   const ValueDecl *Named = Ref ? Ref->getDecl() : nullptr;
@@ -83,7 +81,7 @@ int64_t asked(const Expr *E, const ASTContext &Context) {
   const Expr *Begins =
       V && V->hasGlobalStorage() ? V->getAnyInitializer() : nullptr;
   // One that begins as another one may begin as itself, by way of that.
-  auto Bytes = Begins ? constantOf(Begins, Context) : std::nullopt;
+  auto Bytes = Begins ? constantBytes(Begins, Context) : std::nullopt;
   return Bytes ? std::max<int64_t>(*Bytes, 1) : AnyAlignment;
 }
 
@@ -154,7 +152,7 @@ private:
 };
 
 int64_t Returns::constant(const Expr *E) {
-  return constantOf(E, Context).value_or(0);
+  return constantBytes(E, Context).value_or(0);
 }
 
 void Returns::putBy(const CallExpr &C) {
@@ -468,8 +466,7 @@ int64_t promisedBy(const FunctionDecl &F, ASTContext &Context, Accessors &Known,
     return 0;
   auto [Slot, IsNew] = Known.Promised.try_emplace(Defined, 0);
   if (!IsNew)
-    return Slot
-        ->second; // nothing while it is being looked at: by way of others
+    return Slot->second; // nothing while others lead back to it
   int64_t Found = Returns(Context, Known, Depth).of(*Defined);
   return Known.Promised[Defined] = Found;
 }

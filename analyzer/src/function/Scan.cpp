@@ -75,10 +75,7 @@ const Expr *ownedBy(const VarDecl &V) {
     } else {
       const auto *C = dyn_cast<CallExpr>(E);
       const FunctionDecl *F = C ? C->getDirectCallee() : nullptr;
-      bool Makes = F && F->isInStdNamespace() && F->getIdentifier() &&
-                   (F->getName().starts_with("make_unique") ||
-                    F->getName().starts_with("make_shared"));
-      return Makes ? E : nullptr;
+      return F && makesOwned(*F) ? E : nullptr;
     }
   }
   return nullptr;
@@ -136,6 +133,12 @@ const VarDecl *functionVariable(const Expr *E) {
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
   return V && V->hasGlobalStorage() && holdsFunctions(V->getType()) ? V
                                                                     : nullptr;
+}
+
+bool makesOwned(const FunctionDecl &F) {
+  return F.isInStdNamespace() && F.getIdentifier() &&
+         (F.getName().starts_with("make_unique") ||
+          F.getName().starts_with("make_shared"));
 }
 
 const CapturedStmt *parallelBody(const OMPExecutableDirective &D) {

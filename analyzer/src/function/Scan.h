@@ -127,6 +127,9 @@ private:
 /// is a pointer to a function or an array of such; else null.
 const clang::VarDecl *functionVariable(const clang::Expr *E);
 
+/// Does a function of the library make an object that what it returns owns?
+bool makesOwned(const clang::FunctionDecl &F);
+
 /// The body of a directive that several threads run, or null.
 const clang::CapturedStmt *parallelBody(const clang::OMPExecutableDirective &D);
 

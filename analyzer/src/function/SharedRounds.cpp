@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IndexSteps.h"
 #include "Scan.h"
 
 #include "clang/AST/ASTContext.h"
@@ -41,10 +42,8 @@ bool isSameNumber(const Expr *A, const Expr *B, const ASTContext &Context) {
   const auto *Second = dyn_cast<DeclRefExpr>(B);
   if (First && Second && First->getDecl() == Second->getDecl())
     return true;
-  Expr::EvalResult One, Other;
-  return !A->isValueDependent() && !B->isValueDependent() &&
-         A->EvaluateAsInt(One, Context) && B->EvaluateAsInt(Other, Context) &&
-         One.Val.getInt().getExtValue() == Other.Val.getInt().getExtValue();
+  auto One = constantOf(A, Context);
+  return One && One == constantOf(B, Context);
 }
 
 bool asksForThreads(const Expr *E) {
@@ -80,10 +79,7 @@ bool givesOneEach(const OMPLoopDirective &Loop, const ASTContext &Context) {
     return false;
   const auto *How = Loop.getSingleClause<OMPScheduleClause>();
   const Expr *Chunk = How ? How->getChunkSize() : nullptr;
-  Expr::EvalResult Size;
-  return !Chunk || (!asWritten(Chunk)->isValueDependent() &&
-                    asWritten(Chunk)->EvaluateAsInt(Size, Context) &&
-                    Size.Val.getInt() == 1);
+  return !Chunk || constantOf(asWritten(Chunk), Context) == 1;
 }
 
 /// The counter of a loop from zero up by one, and the number that ends it.
@@ -108,9 +104,7 @@ std::pair<const VarDecl *, const Expr *> countedLoop(const Stmt *S,
     First = Set->getOpcode() == BO_Assign ? Set->getRHS() : nullptr;
   else if (isa_and_nonnull<DeclStmt>(For->getInit()))
     First = V->getInit();
-  Expr::EvalResult Zero;
-  if (!First || First->isValueDependent() || !First->EvaluateAsInt(Zero, C) ||
-      Zero.Val.getInt() != 0)
+  if (!First || constantOf(First, C) != 0)
     return {};
   return {V, Ends->getRHS()};
 }

@@ -7,7 +7,6 @@
 #include "WaitedWords.h"
 
 #include "Body.h"
-
 #include "WordTests.h"
 
 #include "clang/AST/StmtCXX.h"

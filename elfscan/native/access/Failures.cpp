@@ -88,10 +88,18 @@ uint32_t askedCall(const Block &B, std::span<const Op> Ops, const Op &Test,
   return callBehind(B, Ops, Test, Reg, Slot, Result);
 }
 
-/// The op by which the branch that ends a block compares two numbers, or null.
-const Op *orderBefore(const Block &B, std::span<const Op> Ops) {
+bool compares(const Op &O) { return O.Compared != NoReg; }
+
+bool comparesOrIsSmall(const Op &O) {
+  return compares(O) || (O.Traits & HasSmall && O.Asked != NoReg && !O.Mask);
+}
+
+/// The op such as this by which the branch that ends a block is decided, or
+/// null.
+const Op *testBefore(const Block &B, std::span<const Op> Ops,
+                     bool (*IsSuch)(const Op &)) {
   for (uint32_t I = B.Last; I-- > B.First && B.Last - 1 - I <= MaxSinceTest;) {
-    if (Ops[I].Compared != NoReg)
+    if (IsSuch(Ops[I]))
       return &Ops[I];
     if (I != B.Last - 1 && (!keepsFlags(Ops[I]) || Ops[I].isCall()))
       return nullptr;
@@ -118,7 +126,7 @@ std::optional<bool> takenInTime(const Block &B, std::span<const Op> Ops,
   const Op *Test =
       P.Clocks.empty() || Branch.Order == OnOrder::Unknown || Branch.Unsigned
           ? nullptr
-          : orderBefore(B, Ops);
+          : testBefore(B, Ops, compares);
   if (!Test)
     return std::nullopt;
   bool Less =
@@ -222,16 +230,7 @@ std::optional<bool> takenOnLess(const Block &B, std::span<const Op> Ops,
   if (Branch.Zero == OnZero::Unknown || P.TellFailures.empty())
     return std::nullopt;
   auto Result = int8_t(std::countr_zero(C.Result));
-  const Op *Test = nullptr;
-  for (uint32_t I = B.Last;
-       I-- > B.First && B.Last - 1 - I <= MaxSinceTest && !Test;) {
-    const Op &O = Ops[I];
-    if (O.Compared != NoReg ||
-        (O.Traits & HasSmall && O.Asked != NoReg && !O.Mask))
-      Test = &O;
-    else if (I != B.Last - 1 && (!keepsFlags(O) || O.isCall()))
-      return std::nullopt;
-  }
+  const Op *Test = testBefore(B, Ops, comparesOrIsSmall);
   if (!Test)
     return std::nullopt;
   uint32_t At = Test - Ops.data();
