@@ -126,7 +126,10 @@ def _place(one: Reached, locals_: Locals) -> Place | None:
 
 
 def _chosen(one: Element, locals_: Locals) -> ChosenElement | None:
-    """None where the array has no name of the program's own, or nothing says how large an element is."""
+    """None where the array has no name of the program's own, or nothing says how large an element is, or a thread's own
+    pointer leads to it: each thread set that, to what no other thread's leads to as far as is known here."""
+    if one.variable in locals_.own:
+        return None
     types = locals_.types
     holder = types.record_name(one.holder)
     leaf = types.leaf(one.holder, one.word)

@@ -150,9 +150,12 @@ def test_what_each_thread_is_handed_one_of_has_an_array_of_its_own(tmp_path: Pat
 
 
 def _said_of_slots(folder: Path, compiler: str, words: dict[str, str]) -> list[Finding]:
+    return _said(folder, compiler, OWN, words)
+
+
+def _said(folder: Path, compiler: str, text: str, words: dict[str, str]) -> list[Finding]:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler}: Debian's package has its name")
-    text = OWN
     for word, said in words.items():
         text = text.replace(word, said)
     source, program = folder / "poller.c", folder / "poller"
@@ -160,3 +163,39 @@ def _said_of_slots(folder: Path, compiler: str, words: dict[str, str]) -> list[F
     subprocess.run([compiler, "-g", "-pthread", "-O2", str(source), "-o", str(program)], check=True)
     findings = audit(AuditOptions(binary=str(program))).findings
     return [one for one in findings if one.rule == "packed-thread-slots"]
+
+
+THREADS_OWN = """
+#include <pthread.h>
+#include <stdlib.h>
+KIND unsigned char *seen;
+KIND unsigned last;
+__attribute__((noinline)) void step(unsigned to) {
+  seen[(last ^ to) & 4095]++;
+  last = to >> 1;
+}
+static void *run(void *given) {
+  unsigned long n = (unsigned long)given;
+  SET;
+  for (long i = 0; i < 100000000; i++) {
+    n = n * 6364136223846793005ul + 1442695040888963407ul;
+    step(n >> 40);
+  }
+  return NULL;
+}
+int main(void) {
+  pthread_t threads[4];
+  BEGIN;
+  for (long i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, (void *)(i + 1));
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("local", [True, False], ids=["thread-local", "static"])
+def test_what_a_thread_local_pointer_leads_to_is_nobody_elses(tmp_path: Path, compiler: str, local: bool) -> None:
+    made = "seen = malloc(4096)"
+    words = {"KIND": "static" + " __thread" * local, "SET": made if local else "", "BEGIN": "" if local else made}
+    assert bool(_said(tmp_path, compiler, THREADS_OWN, words)) is not local
