@@ -47,6 +47,9 @@ SELDOM = [
     ("for (;;) { if (--o->left == 0) { o->left = 2000; seen++; } }", 2000),
     ("for (;;) { if ((++o->calls & 0xfff) == 0) seen++; }", 1 << 12),
     ("for (;;) { if (__atomic_fetch_add(shared, 1, 0) % 4096 == 0) seen++; }", 1 << 12),
+    ("for (;;) { if (__atomic_fetch_add(shared, 1, 0) % o->calls == 0) seen++; }", A_LOOP),
+    ("for (;;) { unsigned v = __atomic_fetch_add(shared, 1, 0), i = v % o->calls; if (!i) seen++; }", A_LOOP),
+    ("for (unsigned i = 0; i < n; i++) { unsigned part = i % 5000; work(part); if (part == 7) seen++; }", 5000),
     ("while (n--) { for (int i = 0; i < 20000; i++) work(i); seen++; }", 20_000 / A_LOOP),
 ]
 OFTEN = [
@@ -54,6 +57,8 @@ OFTEN = [
     "while (n--) { if ((work(n) & 0xfff) == 0) seen++; }",
     "while (n--) { if (work(n) % 64 == 0) seen++; }",
     "while (n--) { if (n % 2 == 0) seen++; }",
+    "while (n--) { if (work(n) % o->calls == 0) seen++; }",  # of a length, say: it often is
+    "while (n--) { unsigned part = n % 5000; part = work(n); if (part == 7) seen++; }",
     "for (unsigned c = 0; c < n; c++) { if (c >= 1000) seen++; }",
     "while (n--) { seen++; if (work(n) == 3) for (int i = 0; i < 20000; i++) work(i); }",
     "while (n--) { for (int i = 0; i < 20; i++) work(i); seen++; }",

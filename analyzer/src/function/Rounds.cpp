@@ -107,6 +107,28 @@ void Rounds::note(const Stmt &S) {
   const ValueDecl *V = Of ? declared(Of) : nullptr;
   if (V && !V->getType()->isPointerType())
     Stepped.insert(V);
+  const auto *E = dyn_cast<Expr>(&S);
+  Counts = Counts || V || (E && countsAtomically(E));
+  const Expr *Set = nullptr;
+  if (const auto *B = dyn_cast<BinaryOperator>(&S))
+    Set = B->isAssignmentOp() ? B->getLHS() : nullptr;
+  else if (const auto *U = dyn_cast<UnaryOperator>(&S))
+    Set = U->isIncrementDecrementOp() || U->getOpcode() == UO_AddrOf
+              ? U->getSubExpr()
+              : nullptr;
+  if (const ValueDecl *Of = Set ? declared(Set) : nullptr)
+    Changed.insert(Of);
+}
+
+/// What a local variable is made with that nothing sets again, else itself.
+const Expr *Rounds::valueOf(const Expr *E) const {
+  E = E->IgnoreParenCasts();
+  const auto *Ref = dyn_cast<DeclRefExpr>(E);
+  const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+  bool IsMade = V && V->hasLocalStorage() && V->getInit() &&
+                V->getType()->isIntegralOrEnumerationType() &&
+                !Changed.contains(V);
+  return IsMade ? V->getInit()->IgnoreParenCasts() : E;
 }
 
 std::optional<uint64_t> Rounds::constant(const Expr *E) const {
@@ -130,7 +152,7 @@ const ValueDecl *Rounds::counterOf(const Expr *E) const {
 }
 
 bool Rounds::isCounted(const Expr *E) const {
-  E = E->IgnoreParenCasts();
+  E = valueOf(E);
   if (const auto *B = dyn_cast<BinaryOperator>(E);
       B && B->isAdditiveOp() && constant(B->getRHS()))
     E = B->getLHS()->IgnoreParenCasts();
@@ -139,11 +161,16 @@ bool Rounds::isCounted(const Expr *E) const {
 
 /// Of "n % K" and "n & (K - 1)" how many numbers it may be, each as often.  A
 /// power of two may ask how something is aligned: of a counter it does not.
+/// One that is divided by what is no constant begins again so often as loops
+/// end of which nothing is known.
 std::optional<uint64_t> Rounds::numbersOf(const Expr *E) const {
-  const auto *B = dyn_cast<BinaryOperator>(E->IgnoreParenCasts());
+  const auto *B = dyn_cast<BinaryOperator>(valueOf(E));
   if (!B || (B->getOpcode() != BO_Rem && B->getOpcode() != BO_And))
     return std::nullopt;
   std::optional<uint64_t> By = constant(B->getRHS());
+  if (!By && B->getOpcode() == BO_Rem && B->getType()->isIntegerType() &&
+      isCounted(B->getLHS()))
+    return uint64_t(UnknownRounds);
   if (!By || *By == 0)
     return std::nullopt;
   uint64_t Numbers = *By;
@@ -210,7 +237,7 @@ std::optional<float> Rounds::holds(const Expr *E, const CFGBlock *Then,
 
 std::optional<float> Rounds::chanceOfFirst(const CFGBlock &B) const {
   const Expr *Condition = B.getLastCondition();
-  if (!Condition || Stepped.empty() || B.succ_size() != 2)
+  if (!Condition || !Counts || B.succ_size() != 2)
     return std::nullopt;
   const CFGBlock *Then = B.succ_begin()->getReachableBlock();
   const CFGBlock *Else = (B.succ_begin() + 1)->getReachableBlock();

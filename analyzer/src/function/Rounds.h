@@ -42,8 +42,12 @@ public:
 private:
   const clang::ASTContext &Context;
   llvm::SmallPtrSet<const clang::ValueDecl *, 8> Stepped;
+  /// Local variables that anything but where they are declared sets.
+  llvm::SmallPtrSet<const clang::ValueDecl *, 8> Changed;
+  bool Counts = false; ///< anything moves on by steps
 
   void note(const clang::Stmt &S);
+  const clang::Expr *valueOf(const clang::Expr *E) const;
   std::optional<uint64_t> constant(const clang::Expr *E) const;
   const clang::ValueDecl *counterOf(const clang::Expr *E) const;
   bool isCounted(const clang::Expr *E) const;

@@ -198,6 +198,8 @@ struct Op {
   int8_t Asked = NoReg;   ///< first operand of a comparison, or MemReg
   uint32_t Mask = 0;      ///< the bits of Asked that alone are tested, or 0
   int8_t Rotated = NoReg; ///< register whose bits are turned, in place or round
+  int8_t Divided = NoReg; ///< register that is divided, by the one operand, and
+  int8_t Remainder = NoReg; ///< the one that gets what is left
   bool Multiplies = false;  ///< two registers, into the first that is named
   bool StepsMemory = false; ///< moves Mem[0] on by one
   bool TestsItself = false; ///< Sign is of an own operand, not of a test before

@@ -2,8 +2,8 @@
 //
 // Owns the ways in which compilers ask it.  "n % 1000 == 0" is a product that
 // is below a bound (Granlund and Montgomery, PLDI 1994), or a number that
-// equals a multiple of its quotient; "(n & 1023) == 0" is a test of bits; a
-// counter that is set back is compared with where it ends.
+// equals a multiple of its quotient; "n % size" divides; "(n & 1023) == 0" is a
+// test of bits; a counter that is set back is compared with where it ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -222,7 +222,9 @@ Rounds::Value Rounds::trace(uint32_t B, int8_t Reg, uint32_t At,
     return {Kind::Counter, 0, Reg};
   uint32_t Defined = definition(B, Reg, At);
   if (Defined < Ops.size())
-    return result(B, Defined, Depth + 1);
+    return isFollowed(Ops[Defined].Divided)
+               ? divided(B, Reg, Defined, Depth + 1)
+               : result(B, Defined, Depth + 1);
   // A constant is put into a register once, in front of the loop.
   uint32_t Once = onlyChange(Reg);
   if (Once == Ops.size() || Once > At)
@@ -296,6 +298,22 @@ Rounds::Value Rounds::result(uint32_t B, uint32_t At, unsigned Depth) {
   default:
     return {};
   }
+}
+
+/// What a division leaves in one of its two registers.  A counter that is
+/// divided by what is no constant begins again so often as loops end of which
+/// nothing is known; of other numbers, as sizes, nothing may be left as a rule.
+Rounds::Value Rounds::divided(uint32_t B, int8_t Reg, uint32_t At,
+                              unsigned Depth) {
+  const Op &O = Ops[At];
+  if (Reg != O.Remainder)
+    return {Reg == O.Divided ? Kind::Quotient : Kind::Unknown};
+  Value By = trace(B, O.First, At, Depth);
+  if (By.Is == Kind::Number)
+    return {Kind::Remainder, By.N};
+  return trace(B, O.Divided, At, Depth).Is == Kind::Counter
+             ? Value{Kind::Remainder, uint64_t(UnknownRounds)}
+             : Value{};
 }
 
 /// What an op reads from memory.

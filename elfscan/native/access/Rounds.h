@@ -91,6 +91,7 @@ private:
   bool isStep(uint32_t B, uint32_t At) const;
   Value trace(uint32_t B, int8_t Reg, uint32_t At, unsigned Depth);
   Value result(uint32_t B, uint32_t At, unsigned Depth);
+  Value divided(uint32_t B, int8_t Reg, uint32_t At, unsigned Depth);
   Value inMemory(uint32_t B, const Op &O);
   uint32_t testOf(const Block &Of) const;
   float equal(uint32_t B, uint32_t Test);

@@ -59,6 +59,13 @@ inline void addRounds(const cs_insn &Insn, Op &Out) {
   case X86_INS_IMUL:
     Out.Multiplies = X.op_count == 2 && X.operands[1].type == X86_OP_REG;
     break;
+  case X86_INS_DIV:
+  case X86_INS_IDIV:
+    if (X.operands[0].size >= 4) {
+      Out.Divided = X86Registers[X86_REG_EAX].Number;
+      Out.Remainder = X86Registers[X86_REG_EDX].Number;
+    }
+    break;
   case X86_INS_INC:
   case X86_INS_DEC:
     Out.StepsMemory = X.operands[0].type == X86_OP_MEM;

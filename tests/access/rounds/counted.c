@@ -1,7 +1,7 @@
 /* What is done in one of so many rounds, beside what only looks like it. */
 #define SLOT __attribute__((aligned(64))) volatile unsigned
-SLOT modulus, remainder_of, masked, masked_high, equal_reset, order_reset, down_reset, inner, large, in_memory, fetched;
-SLOT flag, whole, few, third, seldom_entered, each_round;
+SLOT modulus, remainder_of, masked, masked_high, equal_reset, order_reset, down_reset, inner, large, in_memory, fetched, around;
+SLOT multiple, flag, whole, few, third, seldom_entered, each_round;
 unsigned work(unsigned);
 struct owner { unsigned calls; };
 
@@ -86,8 +86,18 @@ void by_fetching(unsigned *n) {
     if (__atomic_fetch_add(n, 1, __ATOMIC_RELAXED) % 4096 == 0)
       fetched++;
 }
+void by_size(unsigned *n, const unsigned *size) {
+  for (;;)
+    if (__atomic_fetch_add(n, 1, __ATOMIC_RELAXED) % *size == 0)
+      around++;
+}
 
 /* Near misses. */
+void by_blocks(unsigned n, const unsigned *size) {
+  for (unsigned i = 0; i < n; i++)
+    if (work(i) % *size == 0) /* of a length, say: it often is */
+      multiple++;
+}
 void by_flag(unsigned n) {
   for (unsigned i = 0; i < n; i++)
     if (work(i) & 0x1000)
