@@ -79,7 +79,8 @@ class FrequentUse(msgspec.Struct, frozen=True):
     ``sure_uses`` those whose own loop alone does, ``maybe_writes`` and ``maybe_uses`` those that do so often enough if
     the estimate is as wrong as estimates are.  ``paced_writes`` and ``paced_uses`` are those of ``sure_writes`` and
     ``sure_uses`` that do so once in a round in which they wait for another thread; ``chosen_writes`` those of
-    ``sure_writes`` that do so only on a way of which nothing says that a round takes it more often than another.
+    ``writes`` whose own loop alone does so, on a way of which nothing says that a round takes it more often than
+    another.
     """
 
     writes: int = 0
@@ -97,6 +98,12 @@ class FrequentUse(msgspec.Struct, frozen=True):
     def unwritten(self) -> FrequentUse:
         """The same of something that nobody writes any more."""
         return msgspec.structs.replace(self, writes=0, sure_writes=0, maybe_writes=0, far_writes=0)
+
+    def unchosen(self) -> FrequentUse:
+        """The same of a lock by those alone who do not take it on such a way only."""
+        names = ("writes", "uses", "sure_writes", "sure_uses")
+        masks = {name: getattr(self, name) & ~self.chosen_writes for name in names}
+        return msgspec.structs.replace(self, **masks)
 
     def doubtful(self) -> FrequentUse:
         """The same of something that is used far less often than the code around it."""

@@ -62,13 +62,14 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
 
     Low is what both do far more often than would matter, by estimate, and what only the loop of its own thread makes
     busy, where both are sure and oftener than threads wait: with a second doubt counts confirm nothing.  So is a
-    library's own data, unless a thread's own loop uses it.  A lock that a round takes on one of two ways is no more
-    often taken than one of which an estimate says so.  Atomics are made for several threads: both are medium so, and
-    where both are far by estimate.  Callers of a library are not known: what they do is low at most, and only where
-    both are far.  Estimates are off by a factor of ten as often as not: of what else matters only without that, or is
-    sure on one side and perhaps so on the other, or once in a round in which its thread waits, counts confirm nothing.
-    Of two ends of a queue an estimate of one is one of both; of elements of one array a second doubt is none.  What a
-    thread's own loop does to its own element the others do to theirs, whatever is busier in the program.
+    library's own data, unless a thread's own loop uses it, and a lock that a round takes on one of two ways, or more
+    seldom: that is no more often taken than one of which an estimate says so.  Atomics are made for several threads:
+    both are medium so, and where both are far by estimate.  Callers of a library are not known: what they do is low at
+    most, and only where both are far.  Estimates are off by a factor of ten as often as not: of what else matters only
+    without that, or is sure on one side and perhaps so on the other, or once in a round in which its thread waits,
+    counts confirm nothing.  Of two ends of a queue an estimate of one is one of both; of elements of one array a second
+    doubt is none.  What a thread's own loop does to its own element the others do to theirs, whatever is busier in the
+    program.
     """
     wrote, used = writer.often or NOTHING, user.often or NOTHING
     local = writer.raised or user.raised
@@ -90,9 +91,12 @@ def _written(writer: Actor, user: Actor, ctx: Context) -> tuple[Severity, str]:
     if writer.of_library or user.of_library:
         most = (Severity.LOW, OF_LIBRARY)  # of its many functions few run in this program, some only when it panics
     seen = ~ctx.anybody
-    if ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses):
+    if _one_sure(wrote, used, seen, ctx):
         if local and not (atomic and writer is user and any(access.stride for access in writer.writers)):
             return Severity.NOTE, LOCAL_GUESS
+        taken, asked = (one.unchosen() if actor.is_lock else one for actor, one in ((writer, wrote), (user, used)))
+        if not _one_sure(taken, asked, seen, ctx):
+            most = (Severity.LOW, CHOSEN)
         return most if atomic or _one_unpaced(wrote, used, seen, ctx) else (Severity.NOTE, PACED_GUESS)
     if not ctx.thread_mask and ctx.concurrent(wrote.writes & seen, used.uses & seen):
         return Severity.MEDIUM, UNKNOWN
@@ -135,6 +139,11 @@ def _of_each(writer: Actor, user: Actor, ctx: Context) -> bool:
     reading = {x.function for x in writer.readers if x.stride}
     wrote = (writer.often or NOTHING).writes & ~ctx.anybody
     return ctx.concurrent(wrote, wrote) and any(x.atomic or x.own or x.function in reading for x in changing)
+
+
+def _one_sure(wrote: FrequentUse, used: FrequentUse, seen: int, ctx: Context) -> bool:
+    """Does one of the two surely do its part, and the other one often?"""
+    return ctx.concurrent(wrote.sure_writes, used.uses & seen) or ctx.concurrent(wrote.writes & seen, used.sure_uses)
 
 
 def _one_unpaced(wrote: FrequentUse, used: FrequentUse, seen: int, ctx: Context) -> bool:

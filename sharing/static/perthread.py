@@ -243,17 +243,19 @@ class Uses:
             longest = self._each(at, once, threads.long_rates, self._long)
             held = np.minimum(by_access, longest * numbers.SURE_FACTOR)
             far_writes, far_uses = held[:, kinds].sum(axis=1), held.sum(axis=1)
-        own = held * (((once & looped) | threads.near[:, function]) & self._rule[at])
-        of_writes = own[:, kinds]
-        own_writes, own_uses = of_writes.sum(axis=1), own.sum(axis=1)
+        inside = (once & looped) | threads.near[:, function]
+        own = held * (inside & self._rule[at])
+        own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
         paced_writes = paced_uses = 0
         if self._waiting is not None and self._waiting[at].any():
             free = own * ~self._waiting[at]
             paced_writes = mask_of((own_writes >= surely) & (free[:, kinds].sum(axis=1) < surely))
             paced_uses = mask_of((own_uses >= surely) & (free.sum(axis=1) < surely))
-        chosen_writes = 0
-        if surely_writing := mask_of(own_writes >= surely):
-            chosen_writes = self._chosen(at[kinds], of_writes) & surely_writing
+        surely_writing = mask_of(own_writes >= surely)
+        chosen_writes = self._chosen(at[kinds], own[:, kinds]) & surely_writing if surely_writing else 0
+        if perhaps := mask_of(writes >= busy) & ~surely_writing:
+            perhaps &= mask_of((by_access * ~inside)[:, kinds].sum(axis=1) < busy)
+            chosen_writes |= self._chosen(at[kinds], (by_access * inside)[:, kinds]) & perhaps
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
@@ -269,7 +271,7 @@ class Uses:
             mask_of(far_uses >= surely) & far,
             paced_writes,
             paced_uses,
-            chosen_writes & sure,
+            chosen_writes & often,
         )
 
     def _chosen(self, at: Ints, own: Floats) -> int:

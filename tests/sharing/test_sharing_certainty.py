@@ -133,6 +133,15 @@ def test_a_lock_that_a_round_takes_on_one_of_two_ways_is_low_beside_what_is_read
     read = actor(FrequentUse(uses=OTHER, sure_uses=OTHER))
     assert limit((taken, read), CONTEXT)[0] is Severity.CRITICAL
     assert limit((chosen, read), CONTEXT)[0] is Severity.LOW
+    assert limit((chosen, actor(OFTEN_OTHER)), CONTEXT)[0] is Severity.LOW
+
+
+@pytest.mark.parametrize(("chosen", "most"), [(0, Severity.MEDIUM), (ONE, Severity.LOW)])
+def test_a_lock_that_is_taken_more_seldom_still_is_low_beside_what_is_sure(chosen: int, most: Severity) -> None:
+    """It is no surer than one that is taken so often."""
+    lock = dataclasses.replace(actor(FrequentUse(ONE, ONE, chosen_writes=chosen)), role=Role.LOCK)
+    for other in (actor(FrequentUse(uses=OTHER, sure_uses=OTHER)), actor(FrequentUse(OTHER, OTHER, OTHER, OTHER))):
+        assert limit((lock, other), CONTEXT)[0] is limit((other, lock), CONTEXT)[0] is most
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,8 @@ int main(void) {
 }
 """
 WHERE_WRONG = "if (total != sum[32]) count(n);"
+SELDOMER = "if (n % sum[36] == 0) count(total);"
+IN_LOOPS = "for (long k = 0; k < total; k++) for (long j = 0; j < k; j++) if (j % 9 == 0) count(total);"
 ALWAYS = "count(total);"
 EITHER_WAY = "if (total != sum[32]) { count(n); sum[33]++; } else { sum[34] += 2; count(1); sum[35] = n; }"
 
@@ -61,6 +63,13 @@ def said(compiled: Compile, tool: str, level: str, each_round: str) -> str:
 @pytest.mark.parametrize("level", ["-O2", "-O0"])
 def test_a_lock_behind_a_comparison_is_low(compiled: Compile, tool: str, level: str) -> None:
     assert said(compiled, tool, level, WHERE_WRONG) == "low"
+
+
+@pytest.mark.parametrize("tool", ["gcc", "clang-19"])
+@pytest.mark.parametrize("each_round", [SELDOMER, IN_LOOPS], ids=["of rounds", "of rounds of inner loops"])
+def test_a_lock_that_is_taken_more_seldom_still_is_low(compiled: Compile, tool: str, each_round: str) -> None:
+    """Where inner loops make the estimate high that is no more than what a round does on one of two ways."""
+    assert said(compiled, tool, "-O2", each_round) == "low"
 
 
 @pytest.mark.parametrize("tool", ["gcc", "clang-19"])
