@@ -9,8 +9,9 @@ from sharing.basics.numbers import SELDOM
 from sharing.model.image import AccessKind
 from tests.access.conftest import Build
 
-ONCE = ("numbers", "records")
-AGAIN = ("refills", "states")  # used up and filled again; set back elsewhere
+ONCE = ("numbers", "records", "caches")  # the last by a function that alone sets the word
+# Used up and filled again; set back elsewhere; set by another function as well; given up where there is one.
+AGAIN = ("refills", "states", "entered", "left_again")
 
 
 @pytest.mark.parametrize(("compiler", "level"), [("gcc-x86-64", "-O0"), ("gcc-x86-64", "-O2"), ("clang-x86-64", "-O2")])

@@ -20,13 +20,26 @@ constexpr uint32_t MaxFirstUses = 64;
 
 } // namespace
 
+/// Is it the way of a branch that is taken where what op \p Test and those
+/// behind it compare is zero?
+bool Graph::isWayOfZero(std::span<const Op> Ops, uint32_t Test,
+                        const Block &From, uint32_t To) const {
+  const Op &Branch = Ops[From.Last - 1];
+  bool IsTarget = Ops[Blocks[To].First].Ip == uint64_t(Branch.Imm);
+  return Branch.Zero == (IsTarget ? OnZero::Branches : OnZero::Continues) &&
+         std::any_of(
+             Ops.begin() + Test, Ops.begin() + From.Last,
+             [](const Op &O) { return O.Tested != NoReg && !O.Against; });
+}
+
 /// Does one way of a branch set a byte of the thread's own storage that the
 /// branch tested?  Each thread comes there once: variables of threads are made
 /// so.  A wider word is set so where it was compared with a constant, as no
 /// number yet is, gets what is none, and the function sets it nowhere else: so
-/// a thread gets its number, or a record of its own.
-bool Graph::isFirstUse(std::span<const Op> Ops, const Block &From,
-                       uint32_t To) {
+/// a thread gets its number, or a record of its own.  The same is done where
+/// the word was zero and a function is called which alone sets it.
+bool Graph::isFirstUse(const Plan &P, std::span<const Op> Ops,
+                       const Block &From, uint32_t To) {
   auto OfThread = [](const Op &O) -> const MemOperand * {
     const MemOperand &M = O.Mem[0];
     bool Is = O.MemCount == 1 && M.Flags & MemSegment && M.Base == NoReg &&
@@ -55,8 +68,16 @@ bool Graph::isFirstUse(std::span<const Op> Ops, const Block &From,
                                    : Tested->Size > 1;
     };
     auto Set = std::ranges::find_if(Way, SetsFirst);
-    if (Set == Way.end())
+    if (Set == Way.end()) {
+      if (Tested->Size == sizeof(uint64_t) && !(Tested->Flags & MemOtherBase) &&
+          isWayOfZero(Ops, I, From, To) &&
+          std::ranges::any_of(Way, [&](const Op &O) {
+            return (O.Next == Flow::Call || O.Next == Flow::Jump) &&
+                   P.setsAlone(uint64_t(O.Imm), Tested->Disp);
+          }))
+        return true;
       continue;
+    }
     if (Tested->Size == 1)
       return true;
     bool Compared =

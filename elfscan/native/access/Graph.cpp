@@ -451,7 +451,7 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
       OneIs([&](auto To) { return To == *InPeriod; }, TimeHasPassed);
       continue;
     }
-    if (Forks && (OneIs([&](auto To) { return isFirstUse(Ops, Current, To); },
+    if (Forks && (OneIs([&](auto To) { return isFirstUse(P, Ops, Current, To); },
                         FirstUse) ||
                   OneIs(
                       [&](auto To) {

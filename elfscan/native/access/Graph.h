@@ -149,7 +149,10 @@ private:
   void spreadRounds();
   bool returnsSoon(std::span<const Op> Ops, uint32_t To, uint32_t Calls) const;
   bool returnsEarly(std::span<const Op> Ops, uint32_t To, uint32_t Other) const;
-  bool isFirstUse(std::span<const Op> Ops, const Block &From, uint32_t To);
+  bool isWayOfZero(std::span<const Op> Ops, uint32_t Test, const Block &From,
+                   uint32_t To) const;
+  bool isFirstUse(const Plan &P, std::span<const Op> Ops, const Block &From,
+                  uint32_t To);
   void countLoops(const Plan &P, std::span<const Op> Ops, const Convention &C);
   bool triesAgain(std::span<const Op> Ops, uint32_t Header, uint32_t Loop,
                   uint32_t Handed) const;

@@ -202,6 +202,8 @@ std::optional<std::string> Plan::parse(std::span<const uint8_t> Raw,
   std::sort(Clocks.begin(), Clocks.end());
   std::sort(OfWords.begin(), OfWords.end());
   sortFunctions(std::move(All));
+  if (Machine == Arch::X86_64)
+    findThreadStores();
   return std::nullopt;
 }
 

@@ -124,6 +124,12 @@ private:
   size_t Size = 0;
 };
 
+/// A store of a whole register to a word of the running thread's storage.
+struct ThreadStore {
+  int64_t Place; ///< from the thread pointer
+  uint64_t At;
+};
+
 class Plan {
 public:
   Arch Machine = Arch::X86_64;
@@ -141,6 +147,8 @@ public:
   std::vector<Function> Functions;
   uint64_t OverlappingFunctions = 0;
   uint64_t UnreadableFunctions = 0;
+  /// Of the whole file, by place; of x86-64 alone, see ThreadStores.cpp.
+  std::vector<ThreadStore> ThreadStores;
   std::vector<uint64_t> OwnResults;    ///< functions with that flag, sorted
   std::vector<uint64_t> NewResults;    ///< the same
   std::vector<uint64_t> HandleWriters; ///< the same
@@ -182,6 +190,9 @@ public:
   uint32_t toWord(uint64_t Address) const;
   /// Whether a function, stub or import placeholder begins here.
   bool startsFunction(uint64_t Address) const;
+  /// Is the one store to this word of the thread's storage in the function that
+  /// starts at \p Address?
+  bool setsAlone(uint64_t Address, int64_t Place) const;
   /// The code bytes from \p Address to the end of its range.
   std::span<const uint8_t> codeAt(uint64_t Address) const;
   /// The read-only bytes from \p Address to the end of their range.
@@ -197,6 +208,7 @@ private:
   std::vector<JumpLabel> Labels; ///< by Code
 
   void sortFunctions(std::vector<Function> All);
+  void findThreadStores();
 };
 
 } // namespace linemate
