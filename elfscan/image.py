@@ -36,7 +36,7 @@ from elfscan.fileformat.kernel import image_kind, init_functions, kernel_exports
 from elfscan.fileformat.placement import open_program
 from elfscan.fileformat.program import Program
 from elfscan.relocation.dynamic import in_got
-from elfscan.relocation.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs
+from elfscan.relocation.plt import PLT_SECTIONS, STUB_DTYPE, read_stubs, through_own_stubs
 from elfscan.tools import Starter, ToolJob
 from elfscan.variables import VariableSymbols, join_debug, variable_symbols
 from sharing.model import (
@@ -53,7 +53,7 @@ from sharing.model import (
     SectionKind,
     TypeTable,
 )
-from sharing.model.arrays import among, copied
+from sharing.model.arrays import among
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import TRACED_BYTES, Behind, Unit
 from sharing.model.linkage import is_rust
@@ -315,14 +315,14 @@ def _accesses(scan: AccessScan | None, code: _Code) -> _Accesses:
     _flag(code.table, result.address_taken, FunctionFlag.ADDRESS_TAKEN)
     found = {
         "sites": result.sites,
-        "calls": _through_own_stubs(result.calls, code.own_stubs),
-        "args": _through_own_stubs(result.args, code.own_stubs),
+        "calls": through_own_stubs(result.calls, code.own_stubs),
+        "args": through_own_stubs(result.args, code.own_stubs),
         "params": result.params,
         "zero_ranges": result.zero_ranges,
         "kept": result.kept,
         "blocks": result.blocks,
     }
-    behind = words_apart(Behind(result.behind, _through_own_stubs(result.behind_args, code.own_stubs), result.held))
+    behind = words_apart(Behind(result.behind, through_own_stubs(result.behind_args, code.own_stubs), result.held))
     return _Accesses(found, behind, result.counts, result.notes, result.failed)
 
 
@@ -395,7 +395,8 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     holes = fill_holes(known, extents, where, plt)
     initial = init_functions(elf, layout, symbols, program.address, program.linkage, kind)
     stored = stored_code(program, kind)
-    extents_known = [(known.start, known.end), holes[:2], (stubs["address"], stubs["address"] + stubs["size"])]
+    start, size = stubs["address"], stubs["size"]
+    extents_known = [(known.start, known.end), holes[:2], (start, start + size)]
     roots = np.concatenate([np.array((*initial, elf.header.entry), np.uint64), stored["value"]])
     gaps = find_gaps(program, extents_known, plt, roots)
     if kind in (ImageKind.KERNEL, ImageKind.MODULE):
@@ -419,13 +420,15 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
     stub_names: list[tuple[int, int]] = []
     own = np.zeros(0, stubs.dtype)
     if len(slots) and len(stubs):
-        at = np.minimum(np.searchsorted(slots["slot"], stubs["slot"]), len(slots) - 1)
-        hit = slots["slot"][at] == stubs["slot"]
-        value = np.where(hit, slots["value"][at], np.uint64(0))
+        slot, used = slots["slot"], stubs["slot"]
+        at = np.minimum(np.searchsorted(slot, used), len(slots) - 1)
+        held, hit = slots["value"][at], slot[at] == used
+        value = np.where(hit, held, np.uint64(0))
         row = np.full(len(stubs), -1, np.int64)
         if len(imports):
-            near = np.minimum(np.searchsorted(imports["slot"], value), len(imports) - 1)
-            row = np.where(imports["slot"][near] == value, imports["value"][near].astype(np.int64), row)
+            placeholder, symbol = imports["slot"], imports["value"].astype(np.int64)
+            near = np.minimum(np.searchsorted(placeholder, value), len(imports) - 1)
+            row = np.where(placeholder[near] == value, symbol[near], row)
         if len(known.start):
             near = np.minimum(np.searchsorted(known.start, value), len(known.start) - 1)
             mine = (known.start[near] == value) & (row < 0)
@@ -434,8 +437,9 @@ def _read_functions(program: Program, kind: ImageKind) -> _Code:
             own["slot"] = value[mine]
         good = row >= 0
         offsets = symbols.table["name"][row[good]].astype(np.int64)
-        pool[np.searchsorted(table["address"], stubs["address"][good])] = offsets
-        stub_names = list(zip(stubs["address"][good].tolist(), offsets.tolist(), strict=True))
+        entries, starts = table["address"], stubs["address"][good]
+        pool[np.searchsorted(entries, starts)] = offsets
+        stub_names = list(zip(starts.tolist(), offsets.tolist(), strict=True))
     return _Code(table, pool, stub_names, own, initial, stored, gaps.code_bytes)
 
 
@@ -461,19 +465,6 @@ def _callee_names(program: Program, code: _Code) -> dict[int, str]:
     decoded = program.symbols.names.decode(np.array([offset for _, offset in code.stub_names], np.uint64))
     result.update(zip((address for address, _ in code.stub_names), decoded, strict=True))
     return result
-
-
-def _through_own_stubs(table: Array, own_stubs: Array) -> Array:
-    """Make calls of a stub that leads to this image's own function calls of that function."""
-    if not len(own_stubs) or not len(table):
-        return table
-    at = np.minimum(np.searchsorted(own_stubs["address"], table["callee"]), len(own_stubs) - 1)
-    hit = own_stubs["address"][at] == table["callee"]
-    if not hit.any():
-        return table
-    table = copied(table)
-    table["callee"][hit] = own_stubs["slot"][at[hit]]
-    return table
 
 
 def _demangle(typed: _Typed, named: _Named, *, rust: bool) -> None:

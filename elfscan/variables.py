@@ -299,10 +299,12 @@ def _ordered(
     place = np.full(len(merged), -1, np.int64)
     place[order] = np.arange(len(order))
     merged = merged[order]
-    merged["flags"][merged["size"] == 0] |= np.uint32(VariableFlag.SIZE_INFERRED)
-    inferred = np.flatnonzero(merged["flags"] & VariableFlag.SIZE_INFERRED != 0)
+    size, flags = merged["size"], merged["flags"]
+    flags[size == 0] |= np.uint32(VariableFlag.SIZE_INFERRED)
+    inferred = np.flatnonzero(flags & VariableFlag.SIZE_INFERRED != 0)
     if len(inferred):
-        limit = np.array([s.end for s in sections] + [0], np.uint64)[merged["section"]]
-        room = np.minimum(np.append(merged["address"][1:], NO_LIMIT), limit) - merged["address"]
-        merged["size"][inferred] = room[inferred]
+        address, section = merged["address"], merged["section"]
+        limit = np.array([s.end for s in sections] + [0], np.uint64)[section]
+        room = np.minimum(np.append(address[1:], NO_LIMIT), limit) - address
+        size[inferred] = room[inferred]
     return merged, {int(place[row]): names for row, names in aliases.items() if place[row] >= 0}

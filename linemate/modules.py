@@ -160,11 +160,13 @@ def _file(elf: ElfFile, module: Module, image: Callable[[], Image], knowledge: K
     for ours, theirs in (("offset", "offset"), ("address", "address"), ("size", "file_size"), ("flags", "flags")):
         loads[ours] = elf.loads[theirs]
     spans = np.zeros(len(elf.loads), SPAN_DTYPE)
-    spans["start"], spans["end"] = elf.loads["address"], elf.loads["address"] + elf.loads["size"]
+    start, size = elf.loads["address"], elf.loads["size"]
+    end = start + size
+    spans["start"], spans["end"] = start, end
     spans["writable"] = elf.loads["flags"] & PF_W != 0
     spans["executable"] = elf.loads["flags"] & PF_X != 0
     reader = _CodeReader(elf.path, elf.arch, partial(_bytes_of, elf), image, knowledge)
-    return MappedFile(module, elf.arch.name, loads, spans[spans["end"] > spans["start"]], reader.read, reader.origins)
+    return MappedFile(module, elf.arch.name, loads, spans[end > start], reader.read, reader.origins)
 
 
 def _bytes_of(elf: ElfFile, start: int, end: int) -> bytes:
@@ -217,7 +219,8 @@ def _kernel(samples: Samples, image: Image, knowledge: Knowledge) -> MappedFiles
     elf = ElfFile(image.path, map_file(image.path))
     mappings = samples.mappings
     paths = np.array([p.startswith(KERNEL_PATH) or os.path.basename(p).startswith("vmlinux") for p in samples.paths])
-    rows = np.flatnonzero((mappings["pid"] == KERNEL_PID) & np.append(paths, False)[mappings["path"]])
+    of_kernel = np.append(paths, False)[mappings["path"]]
+    rows = np.flatnonzero((mappings["pid"] == KERNEL_PID) & of_kernel)
     if len(mappings) and not len(rows):
         raise LinemateError(f"{image.path}: the profile has no mapping of the kernel; record it as root")
     ids = {samples.build_ids[b] for b in mappings["build_id"][rows].tolist() if b >= 0}
@@ -278,8 +281,8 @@ class _CodeReader:
 
         try:
             functions = self._open().functions
-            starts = functions["address"]
-            return read_origins(self.arch, ips, starts, starts + functions["size"], self.bytes_at)
+            starts, sizes = functions["address"], functions["size"]
+            return read_origins(self.arch, ips, starts, starts + sizes, self.bytes_at)
         except LinemateError:
             return no_origins(ips)
 
@@ -306,11 +309,12 @@ class _CodeReader:
             named = np.flatnonzero((table["name"] >= 0) & (table["flags"] & FunctionFlag.STUB == 0))
             level = [r for r in named.tolist() if self.knowledge.lock_calls(image.names[int(table["name"][r])])]
             found: set[int] = set()
+            starts, sizes = table["address"], table["size"]
             for _ in range(HELPER_LEVELS):
-                extents = [(int(table["address"][r]), int(table["address"][r]) + int(table["size"][r])) for r in level]
+                extents = [(int(starts[r]), int(starts[r]) + int(sizes[r])) for r in level]
                 targets = direct_targets(self.arch, extents, self.bytes_at)
-                at = np.searchsorted(table["address"], targets)
-                at = at[(at < len(table)) & (table["address"][np.minimum(at, len(table) - 1)] == targets)]
+                at = np.searchsorted(starts, targets)
+                at = at[(at < len(table)) & (starts[np.minimum(at, len(table) - 1)] == targets)]
                 level = [r for r in at.tolist() if table["name"][r] < 0 and r not in found]
                 found |= set(level)
             self._helpers = frozenset(found)

@@ -291,8 +291,9 @@ class Builder:
                 found = build_ids.get(path) or build_ids.get(_without_symbol(path))
                 if found:
                     by_path[row] = self.build_ids.row(found)
-            unknown = mappings["build_id"] < 0
-            mappings["build_id"][unknown] = by_path[mappings["path"][unknown]]
+            build_id, path_of = mappings["build_id"], mappings["path"]
+            unknown = build_id < 0
+            build_id[unknown] = by_path[path_of[unknown]]
         spaces = AddressSpaces.replay(mappings, np.array(self.spaces, SPACE_EVENT_DTYPE))
         samples = self.store.take(by_time=bool(events) and all(e.fields & Field.TIME for e in events))
         if len(mappings):

@@ -306,9 +306,10 @@ def ran_in(one: Judged, truth: Truth) -> np.ndarray:
     counted, threads = truth.counted.table, len(truth.counted.threads)
     functions = truth.image.functions if not one.own else one.passes.image.functions
     out = np.zeros((len(functions), threads))
-    row = np.searchsorted(functions["address"], counted["address"], "right").astype(np.int64) - 1
-    end = functions["address"][np.maximum(row, 0)] + functions["size"][np.maximum(row, 0)]
-    inside = (row >= 0) & (counted["address"] < end)
+    start, size, address = functions["address"], functions["size"], counted["address"]
+    row = np.searchsorted(start, address, "right").astype(np.int64) - 1
+    end = (start + size)[np.maximum(row, 0)]
+    inside = (row >= 0) & (address < end)
     np.add.at(out, (row[inside], counted["thread"][inside]), counted["executions"][inside])
     return out if one.own else _by_name(one, truth, out)
 

@@ -140,7 +140,8 @@ def _ends(passes: Passes) -> Addresses:
     rows = np.flatnonzero((variable >= 0) & ((sites["flags"] & SiteFlag.INDEXED) != 0))
     owner = table[variable[rows]]
     result: Addresses = end
-    result[rows] = np.maximum(end[rows], owner["address"] + owner["size"])
+    start, size = owner["address"], owner["size"]
+    result[rows] = np.maximum(end[rows], start + size)
     return result
 
 

@@ -27,8 +27,8 @@ def instructions_around(path: str, functions: Table, ips: Table) -> dict[int, li
     ``functions`` is the image's table.  Raises LinemateError where the file is no longer what it was.
     """
     elf = ElfFile(path, map_file(path))
-    starts = functions["address"]
-    ends = starts + functions["size"]
+    starts, sizes = functions["address"], functions["size"]
+    ends = starts + sizes
     if elf.header.type != c.ET_REL:
         return read_assembly(elf.arch, ips, starts, ends, code_of(elf))
     with open_program(elf) as program:

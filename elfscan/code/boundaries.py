@@ -25,9 +25,10 @@ def on_instructions(elf: ElfFile, functions: Table, addresses: Table) -> tuple[i
     """How many of ``addresses`` (sorted) in some of the functions there are, and how many are instructions'."""
     if not elf.arch.decodes or not len(functions):
         return 0, 0
-    starts, ends = functions["address"], functions["address"] + functions["size"]
+    starts, sizes = functions["address"], functions["size"]
+    ends = starts + sizes
     first, last = np.searchsorted(addresses, starts), np.searchsorted(addresses, ends)
-    rows = np.flatnonzero((last > first) & (functions["size"] <= MAX_FUNCTION_BYTES))
+    rows = np.flatnonzero((last > first) & (sizes <= MAX_FUNCTION_BYTES))
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, MAX_FUNCTIONS).astype(np.int64))] if len(rows) else rows
     asked = [addresses[:0], *(addresses[first[row] : last[row]] for row in rows.tolist())]
     inside = np.unique(np.concatenate(asked))

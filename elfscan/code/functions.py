@@ -57,9 +57,10 @@ def function_symbols(
     rows = rows[~symbols.names.starts_with_any(table["name"][rows], _NOISE)]
     # mold names its stubs (``read$plt``); they are stubs all the same.
     stubs = np.array([s.name in PLT_SECTIONS for s in sections] + [False])
-    rows = rows[~(stubs[section[rows]] & (table["bind"][rows] == c.STB_LOCAL))]
+    bind = table["bind"]
+    rows = rows[~(stubs[section[rows]] & (bind[rows] == c.STB_LOCAL))]
     bare = (table["type"][rows] == c.STT_NOTYPE) & (table["size"][rows] == 0)
-    local = table["bind"][rows] == c.STB_LOCAL
+    local = bind[rows] == c.STB_LOCAL
     untyped = table["type"][rows] == c.STT_NOTYPE
     weak = table["bind"][rows] == c.STB_WEAK
     empty = table["size"][rows] == 0
@@ -80,7 +81,8 @@ def function_symbols(
     start, where = address[rows], section[rows]
     limit = np.array([s.end for s in sections] + [0], np.uint64)[where]
     room = np.minimum(limit, np.append(start[1:], np.uint64(0xFFFF_FFFF_FFFF_FFFF))) if len(rows) else limit
-    size = np.minimum(table["size"][rows], limit - start)  # hostile sizes end with the section
+    size = table["size"][rows]
+    size = np.minimum(size, limit - start)  # hostile sizes end with the section
     claimed = np.where(size > 0, start + size, room)
     around = np.maximum.accumulate(claimed) if len(rows) else claimed
     return FunctionSymbols(rows, start, np.minimum(around, room), where, alone)
@@ -102,7 +104,8 @@ def fill_holes(
         before = np.searchsorted(known.start, start, side="right") - 1
         keep &= ~((before >= 0) & (start < known.end[np.maximum(before, 0)]))
     start, section = start[keep], section[keep]
-    end = start + frames["size"][keep]
+    size = frames["size"][keep]
+    end = start + size
     if not len(start):
         return start, end, section
     end[:-1] = np.minimum(end[:-1], start[1:])
@@ -137,7 +140,8 @@ def build_functions(
     names[:a] = symbols.table["name"][known.rows].astype(np.int64)
     table["address"][a:b], table["size"][a:b], table["section"][a:b] = frames[0], frames[1] - frames[0], frames[2]
     table["flags"][a:b] = FunctionFlag.FROM_UNWIND
-    table["address"][b:], table["size"][b:], table["section"][b:] = stubs["address"], stubs["size"], stub_section
+    stub_start, stub_size = stubs["address"], stubs["size"]
+    table["address"][b:], table["size"][b:], table["section"][b:] = stub_start, stub_size, stub_section
     table["flags"][b:] = FunctionFlag.STUB
     table["flags"][:a] |= np.where(
         _exported(symbols, known, globals_enter=globals_enter), np.uint32(FunctionFlag.EXPORTED), np.uint32(0)
@@ -145,8 +149,10 @@ def build_functions(
     table["flags"][:a] |= np.where(known.alone, np.uint32(FunctionFlag.ONE_NAME), np.uint32(0))
     cold = np.array([bool(_COLD_SECTION.match(s.name)) for s in sections] + [False])
     init = np.array([bool(_INIT_SECTION.match(s.name)) for s in sections] + [False])
-    table["flags"] |= np.where(cold, np.uint32(FunctionFlag.COLD), np.uint32(0))[table["section"]]
-    table["flags"] |= np.where(init, np.uint32(FunctionFlag.INIT), np.uint32(0))[table["section"]]
+    of_section = np.where(cold, np.uint32(FunctionFlag.COLD), np.uint32(0))
+    of_section |= np.where(init, np.uint32(FunctionFlag.INIT), np.uint32(0))
+    section = table["section"]
+    table["flags"] |= of_section[section]
     order = np.argsort(table["address"], kind="stable")
     return picked(table, order), names[order]
 
@@ -157,7 +163,8 @@ def _exported(symbols: Symbols, known: FunctionSymbols, *, globals_enter: bool) 
     if globals_enter:
         return np.asarray(table["bind"][known.rows] != c.STB_LOCAL)
     outside = (table["bind"] != c.STB_LOCAL) & (table["section"] >= NO_SECTION) & (table["dynamic"] == 1)
-    return positions(np.sort(table["value"][outside]), table["value"][known.rows]) >= 0
+    value = table["value"]
+    return positions(np.sort(value[outside]), value[known.rows]) >= 0
 
 
 def flag_by_name(table: Array, names: Names, offsets: Array) -> None:

@@ -62,7 +62,8 @@ def seldom_run(
     around = text[table["address"][text] <= begin]
     if not begin or not len(around):
         return none
-    text = text[table["section"][text] == table["section"][around[-1]]]
+    section = table["section"]
+    text = text[section[text] == section[around[-1]]]
     at = table["address"][text]
     anywhere = at % np.uint64(ALIGNMENT) != 0
     behind = anywhere[at > begin]

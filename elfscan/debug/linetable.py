@@ -49,8 +49,9 @@ class LineTable:
 
     def at(self, addresses: Table) -> Table:
         """The row of each address, -1 where none has it."""
-        row = np.searchsorted(self.rows["address"], addresses, "right").astype(np.int64) - 1
-        inside = (row >= 0) & (addresses < self.rows["end"][np.maximum(row, 0)]) if len(self.rows) else row >= 0
+        start, end = self.rows["address"], self.rows["end"]
+        row = np.searchsorted(start, addresses, "right").astype(np.int64) - 1
+        inside = (row >= 0) & (addresses < end[np.maximum(row, 0)]) if len(end) else row >= 0
         found: Table = np.where(inside, row, -1)
         return found
 
@@ -67,7 +68,8 @@ def read_lines(elf: ElfFile, wanted: Table | None = None) -> LineTable:
     rows = np.zeros(len(reader.address), LINE_DTYPE)
     rows["address"], rows["end"], rows["file"], rows["line"] = reader.address, reader.end, reader.file, reader.line
     rows["column"] = reader.column
-    rows = rows[(rows["end"] > rows["address"]) & (rows["address"] > 0)]  # at zero is what the linker dropped
+    start, end = rows["address"], rows["end"]
+    rows = rows[(end > start) & (start > 0)]  # at zero is what the linker dropped
     return LineTable(rows[np.argsort(rows["address"], kind="stable")], tuple(reader.files), reader.lost)
 
 

@@ -217,8 +217,9 @@ def _of_debug_file(elf: ElfFile, beside: ElfFile, pool_at: int) -> tuple[Array, 
     table, strings = elf.losses.attempt(f"symbols of the debug file {beside.path}", read, nothing)
     own = {key: row for row, key in enumerate(_named_sections(elf))}
     row_of = np.array([own.get(key, NO_SECTION) for key in _named_sections(beside)] or [NO_SECTION], np.int32)
-    inside = table["section"] >= 0
-    table["section"][inside] = row_of[table["section"][inside]]
+    section = table["section"]
+    inside = section >= 0
+    section[inside] = row_of[section[inside]]
     return table, strings
 
 
@@ -287,7 +288,8 @@ def _read_table(elf: ElfFile, data: Array, at: int, strings_size: int, pool_at: 
     section[shndx == c.SHN_COMMON] = COMMON
     table["section"] = section
     if elf.machine.code_mask and len(table):
-        table["value"][table["type"] == c.STT_FUNC] &= ~np.uint64(elf.machine.code_mask)
+        value, is_code = table["value"], table["type"] == c.STT_FUNC
+        value[is_code] &= ~np.uint64(elf.machine.code_mask)
     return table
 
 

@@ -83,8 +83,9 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     if types is None or not (len(relocs) or c.DT_RELR in elf.dynamic):
         unread = len(relocs) if types is None else 0
         return Linkage(_static_slots(elf, layout), empty, np.zeros(0, np.int64), placeholders, unread)
-    if not relocs["explicit"].all():
-        relocs["addend"] = np.where(relocs["explicit"], relocs["addend"], _contents(elf, layout, relocs["where"]))
+    explicit, given = relocs["explicit"], relocs["addend"]
+    if not explicit.all():
+        relocs["addend"] = np.where(explicit, given, _contents(elf, layout, relocs["where"]))
     symbolic = among(relocs["type"], [types.absolute, types.glob_dat, types.jump_slot]) & (relocs["symbol"] > 0)
     beyond = (symbolic | (relocs["type"] == types.copy)) & (relocs["symbol"] >= max(count, 1))
     if beyond.any():
@@ -100,7 +101,8 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     relative = among(relocs["type"], [types.relative, types.irelative])
     known = symbolic | relative
     words = np.zeros(int(known.sum()), SLOT_DTYPE)
-    words["slot"], words["value"] = relocs["where"][known], value[known]
+    where = relocs["where"]
+    words["slot"], words["value"] = where[known], value[known]
     relr = relr_addresses(elf)
     if len(relr):
         extra = np.zeros(len(relr), SLOT_DTYPE)
@@ -108,14 +110,15 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
         words = np.concatenate([words, extra])
     words = picked(words, np.argsort(words["slot"], kind="stable"))
     known_slots = in_got(layout, words["slot"])
-    known_slots |= positions(np.sort(relocs["where"][symbolic & plain]), words["slot"]) >= 0
-    copied = relocs["symbol"][(relocs["type"] == types.copy) & (relocs["symbol"] > 0)].astype(np.int64) + first
+    known_slots |= positions(np.sort(where[symbolic & plain]), words["slot"]) >= 0
+    kind, symbol = relocs["type"], relocs["symbol"]
+    copied = symbol[(kind == types.copy) & (symbol > 0)].astype(np.int64) + first
     slots = words[known_slots]
     if elf.header.type == c.ET_EXEC:  # the linker filled the slots that need no loader
         filled = _static_slots(elf, layout)
         slots = np.concatenate([slots, filled[positions(slots["slot"], filled["slot"]) < 0]])
         slots = slots[np.argsort(slots["slot"], kind="stable")]
-    descriptors = relocs["where"][relocs["type"] == types.tls_descriptor] if types.tls_descriptor else empty["slot"]
+    descriptors = where[kind == types.tls_descriptor] if types.tls_descriptor else empty["slot"]
     return Linkage(slots, words, copied, placeholders, descriptors=descriptors)
 
 

@@ -1,4 +1,4 @@
-"""PLT stubs: which import each stub jumps to, read from the slot that its instructions load.
+"""PLT stubs: which import each stub jumps to, read from the slot that its instructions load; and calls of stubs.
 
 Owns how the instructions of a stub name the slot; their shape stands in the row of the architecture, and covers what
 GNU ld, lld and mold write (lazy, BIND_NOW, with landing pads).  Knows no symbol names.
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from elfscan.fileformat.elf import ElfFile
 from sharing.model import Section
 from sharing.model.arch.plt import PltStub, SlotOperand
-from sharing.model.arrays import leading, words_at
+from sharing.model.arrays import copied, leading, words_at
 
 Array = npt.NDArray[Any]
 
@@ -41,6 +41,20 @@ def read_stubs(elf: ElfFile, sections: tuple[Section, ...], elf_index: tuple[int
     stubs = np.concatenate(parts)
     stubs = stubs[np.argsort(stubs["address"], kind="stable")]
     return stubs[leading(stubs["address"])]
+
+
+def through_own_stubs(table: Array, own_stubs: Array) -> Array:
+    """Make calls of a stub that leads to this image's own function calls of that function."""
+    if not len(own_stubs) or not len(table):
+        return table
+    stub, callee = own_stubs["address"], table["callee"]
+    at = np.minimum(np.searchsorted(stub, callee), len(own_stubs) - 1)
+    hit = stub[at] == callee
+    if not hit.any():
+        return table
+    table = copied(table)
+    table["callee"][hit] = own_stubs["slot"][at[hit]]
+    return table
 
 
 def _of_bytes(shape: PltStub, data: Array, address: int, entry_size: int) -> Array:

@@ -55,7 +55,8 @@ def placed(named: NamedCounts, passes: Passes) -> Placed:
     if named.runs:
         runs = _of_functions(named.runs, row_of, len(functions))
         found = np.where(runs[function] >= 0, runs[function] * often, found)
-        instructions = float((np.maximum(runs, 0.0) * functions["size"]).sum() / numbers.INSTRUCTION_BYTES)
+        size = functions["size"]
+        instructions = float((np.maximum(runs, 0.0) * size).sum() / numbers.INSTRUCTION_BYTES)
         how, estimated = "functions, with estimates of what happens within one", True
     if named.lines or named.relative:
         lines = read_lines(ElfFile(image.path, map_file(image.path)))
@@ -65,7 +66,8 @@ def placed(named: NamedCounts, passes: Passes) -> Placed:
             row = lines.at(ips)
             here = np.where(row >= 0, counts[np.maximum(row, 0)], -1.0)
             found = np.where(here >= 0, here, found)
-            size = (lines.rows["end"] - lines.rows["address"]).astype(np.float64)
+            start, end = lines.rows["address"], lines.rows["end"]
+            size = (end - start).astype(np.float64)
             instructions = float((np.maximum(counts, 0.0) * size).sum() / numbers.INSTRUCTION_BYTES)
             how, estimated = "lines of source", False
         elif not named.runs:
@@ -83,7 +85,8 @@ def placed(named: NamedCounts, passes: Passes) -> Placed:
     ips, found = ips[first], found[first]
     table = np.zeros(int((found > 0).sum()), EXECUTION_DTYPE)
     # What happens in one run in four is executed less than once in one run.
-    table["address"], table["executions"] = ips[found > 0], np.maximum(np.round(found[found > 0]), 1)
+    counted = np.round(found[found > 0])
+    table["address"], table["executions"] = ips[found > 0], np.maximum(counted, 1)
     unknown = ips[(found < 0) & np.isin(ips, sites["ip"])]
     return Placed(table, unknown, max(instructions, 1.0), how, estimated)
 
@@ -104,11 +107,13 @@ def _by_line(
     """Counts by file and line; lines that are counted from the beginning of a function are added to where it begins."""
     out: dict[tuple[str, int], int] = defaultdict(int, named.lines)
     begins = lines.at(image.functions["address"].astype(np.uint64)).tolist()
+    files, first_line = lines.rows["file"], lines.rows["line"]
     for (name, line), count in named.relative.items():
         row = row_of.get(name, -1)
         begin = begins[row] if row >= 0 else -1
-        if begin >= 0 and lines.rows["file"][begin] >= 0:
-            out[lines.files[lines.rows["file"][begin]], int(lines.rows["line"][begin]) + line] += count
+        file = int(files[begin]) if begin >= 0 else -1
+        if file >= 0:
+            out[lines.files[file], int(first_line[begin]) + line] += count
     return out
 
 

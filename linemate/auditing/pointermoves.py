@@ -18,7 +18,7 @@ from sharing.model.operands import ORIGIN_DTYPE
 def read_pointer_moves(image: Image, functions: npt.NDArray[np.int64]) -> Table:
     """ORIGIN_DTYPE of these functions (rows of the image, ascending); nothing where it cannot be read."""
     try:
-        starts = image.functions["address"][functions]
-        return read_moves(image.arch, starts, starts + image.functions["size"][functions], code_of(image))
+        starts, sizes = image.functions["address"][functions], image.functions["size"][functions]
+        return read_moves(image.arch, starts, starts + sizes, code_of(image))
     except (LinemateError, OSError):
         return np.zeros(0, ORIGIN_DTYPE)

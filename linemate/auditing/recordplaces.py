@@ -37,8 +37,8 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
         return Places({})
     try:
         bytes_at = code_of(image)
-        starts = image.functions["address"]
-        ends = starts + image.functions["size"]
+        starts, sizes = image.functions["address"], image.functions["size"]
+        ends = starts + sizes
         rows = read_origins(image.arch, ips, starts, ends, bytes_at)
         given = read_handed(image.arch, handed["ip"].astype(np.uint64), handed["arg"], starts, ends, bytes_at)
         locals_ = read_locals(image.path, np.unique(np.concatenate([rows["ip"], given["ip"]])))
@@ -93,7 +93,8 @@ def _without_tag(locals_: Locals) -> frozenset[str]:
 def _steps(image: Image) -> dict[int, int]:
     """Bytes between the elements that an instruction chooses from, where code of one object tells."""
     sites = image.behind.sites
-    return dict(sites[sites["stride"] > 0][["ip", "stride"]].tolist())
+    stepping = sites[sites["stride"] > 0]
+    return dict(stepping[["ip", "stride"]].tolist())
 
 
 def _steps_elsewhere(one: Reached, locals_: Locals, step: int) -> bool:

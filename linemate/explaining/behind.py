@@ -107,16 +107,18 @@ def _looped(code: Code) -> npt.NDArray[np.bool_]:
     rows = code.instructions
     assert rows is not None
     inside = np.zeros(len(rows), bool)
-    back = np.flatnonzero((rows["jumps"] == 1) & (rows["target"] <= rows["offset"]) & (rows["target_is"] == 1))
+    offset, target = rows["offset"], rows["target"]
+    back = np.flatnonzero((rows["jumps"] == 1) & (target <= offset) & (rows["target_is"] == 1))
     for at in back.tolist():
-        inside[int(np.searchsorted(rows["offset"], rows["target"][at])) : at + 1] = True
+        inside[int(np.searchsorted(offset, target[at])) : at + 1] = True
     return inside
 
 
 def _joined(activity: Activity, codes: dict[int, Code], asked: npt.NDArray[np.uint64]) -> Reach:
     image = activity.image
     table = image.functions[sorted(codes)]
-    starts, ends = table["address"], table["address"] + table["size"]
+    starts, sizes = table["address"], table["size"]
+    ends = starts + sizes
     held = sorted(codes.values(), key=lambda code: code.address)
 
     def bytes_at(start: int, end: int) -> bytes:

@@ -77,10 +77,12 @@ def line_sharing(image: Image, finding: Finding, moved: Participant, line_size: 
             together.append(other.full_name)
     table = image.variables
     first, last = min(lines), max(lines) + line_size
-    near = np.flatnonzero((table["address"] < last) & (table["address"] + table["size"] > first))
+    start, size = table["address"], table["size"]
+    end = start + size
+    near = np.flatnonzero((start < last) & (end > first))
     mates = []
     for row in near.tolist():
-        span = (int(table["address"][row]), int(table["address"][row] + table["size"][row]))
+        span = (int(start[row]), int(end[row]))
         if span not in known and span != own.owner:
             mates.append(_name(image, row))
     where = f"{name} at {own.start:#x}, {own.end - own.start} bytes"

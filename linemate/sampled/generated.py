@@ -32,7 +32,8 @@ def generated_notes(path: str, one: Attribution) -> list[str]:
 def _dumped(path: str, one: Attribution) -> list[str]:
     table, samples = one.samples.samples, one.samples
     dumps = np.array([NAME.fullmatch(os.path.basename(name)) is not None for name in samples.paths] + [False])
-    known = np.append(dumps[samples.mappings["path"]], False)[table["mapping"]] & (one.rows["function"] >= 0)
+    path_of, mapping = samples.mappings["path"], table["mapping"]
+    known = np.append(dumps[path_of], False)[mapping] & (one.rows["function"] >= 0)
     count = int(np.count_nonzero(known))
     if not count or count < numbers.LOW_FROM * len(table):
         return []
@@ -46,7 +47,8 @@ def _dumped(path: str, one: Attribution) -> list[str]:
 def _unknown(path: str, one: Attribution) -> list[str]:
     table = one.samples.samples
     files = np.array([is_file(name) or name.startswith("[v") for name in one.samples.paths] + [False])
-    in_file = np.append(files[one.samples.mappings["path"]], False)[table["mapping"]]
+    path_of, mapping = one.samples.mappings["path"], table["mapping"]
+    in_file = np.append(files[path_of], False)[mapping]
     at = np.flatnonzero((one.rows["reason"] == Reason.NO_CODE) & (table["mode"] == Mode.USER) & ~in_file)
     if len(at) < numbers.LOW_FROM * len(table):
         return []

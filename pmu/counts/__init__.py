@@ -103,8 +103,9 @@ def combined(several: Sequence[Executions]) -> Executions:
             to_thread.append(row)
         rows = one.table.copy()
         if len(rows):
-            rows["module"] = np.array(to_module, np.int32)[rows["module"]]
-            rows["thread"] = np.array(to_thread, np.int32)[rows["thread"]]
+            of_module, of_thread = rows["module"], rows["thread"]
+            of_module[:] = np.array(to_module, np.int32)[of_module]
+            of_thread[:] = np.array(to_thread, np.int32)[of_thread]
         tables.append(rows)
     table = summed(np.concatenate(tables)) if tables else np.empty(0, EXECUTION_DTYPE)
     first = several[0] if several else Executions(table, (), ())

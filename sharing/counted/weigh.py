@@ -60,9 +60,10 @@ class Counted:
         wanted, inverse = np.unique(ips, return_inverse=True)
         out = np.zeros((len(wanted), len(self.threads)))
         if len(wanted):
-            row = np.minimum(np.searchsorted(wanted, self.table["address"]), len(wanted) - 1)
-            hit = wanted[row] == self.table["address"]
-            out[row[hit], self.table["thread"][hit]] = self.table["executions"][hit]
+            address, thread, executions = (self.table[name] for name in ("address", "thread", "executions"))
+            row = np.minimum(np.searchsorted(wanted, address), len(wanted) - 1)
+            hit = wanted[row] == address
+            out[row[hit], thread[hit]] = executions[hit]
         result: Floats = out[inverse]
         return result
 
@@ -139,8 +140,8 @@ def _started(counted: Counted, passes: Passes) -> Counted:
     """Which of the known thread entries each thread was in; started more than once, its number was used again."""
     known = [r for r in passes.calls.roots if r.function >= 0 and not r.is_part]
     rows = passes.image.functions[[r.function for r in known]]
-    first = np.searchsorted(counted.table["address"], rows["address"])
-    last = np.searchsorted(counted.table["address"], rows["address"] + rows["size"])
+    address, start, size = counted.table["address"], rows["address"], rows["size"]
+    first, last = np.searchsorted(address, start), np.searchsorted(address, start + size)
     within = [set(counted.table["thread"][a:b].tolist()) for a, b in zip(first, last, strict=True)]
     threads = range(len(counted.threads))
     entries = tuple(tuple(r.name for r, has in zip(known, within, strict=True) if t in has) for t in threads)

@@ -101,7 +101,8 @@ def _slots(image: Image, accesses: correlate.Accesses, knowledge: Knowledge) -> 
     chosen = np.flatnonzero(accesses.variable >= 0)
     picked = accesses.take(chosen)
     row = picked.variable
-    offset = (picked.sites["target"] - image.variables["address"][row]).view(np.int64)
+    target, start = picked.sites["target"], image.variables["address"][row]
+    offset = (target - start).view(np.int64)
     extent = np.clip(picked.sites["size"].astype(np.int64), 1, numbers.SLOT_BYTES)
     for lock in np.unique(picked.lock[picked.lock >= 0]).tolist():
         abi = knowledge.lock_abi(lock, image)

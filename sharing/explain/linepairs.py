@@ -121,12 +121,14 @@ def line_pairs(view: BuildView) -> LinePairs:
         return _by_layout(view)
     told = view.told
     # Of an object that the other side may merely not name, nobody can say where it would be.
-    slots = activity.slots[(partner >= 0)[activity.slots["row"]] | told[activity.slots["row"]]]
+    known = ((partner >= 0) | told)[activity.slots["row"]]
+    slots = activity.slots[known]
     spans = np.zeros(len(slots), mates.SPAN_DTYPE)
-    spans["row"] = slots["row"]
-    spans["here"] = here.address[slots["row"]].view(np.int64) + slots["offset"]
-    other = partner[slots["row"]]
-    offset = view.members.offsets(slots["row"], other, slots["offset"])
+    row, within = slots["row"], slots["offset"]
+    spans["row"] = row
+    spans["here"] = here.address[row].view(np.int64) + within
+    other = partner[row]
+    offset = view.members.offsets(row, other, within)
     found_there = (other >= 0) & (offset != mates.MISSING)
     spans["there"] = np.where(found_there, _addresses(there.address, other) + offset, mates.MISSING)
     spans["extent"] = slots["extent"]
@@ -372,19 +374,21 @@ def _on(ranges: Ranges, line: int, line_size: int) -> tuple[int, int]:
 def _straddles(view: BuildView, slots: npt.NDArray[Any], spans: npt.NDArray[Any]) -> tuple[Straddle, ...]:
     activity, line_size = view.activity, view.line_size
     rows = mates.gained_straddles(spans, line_size)
-    weight = slots["write"][rows] + slots["read"][rows]
-    rows = rows[weight >= static_numbers.LINE_WEIGHT]
-    rows = rows[
-        np.lexsort((spans["here"][rows], -(slots["write"][rows] + slots["read"][rows]), ~slots["atomic"][rows]))
-    ]
+    write, read, here = slots["write"], slots["read"], spans["here"]
+    weight = write + read
+    rows = rows[weight[rows] >= static_numbers.LINE_WEIGHT]
+    atomic = slots["atomic"][rows]
+    rows = rows[np.lexsort((here[rows], -weight[rows], ~atomic))]
+    addresses = activity.image.variables["address"]
     out = []
     for at in rows[:MAX_SHOWN].tolist():
-        actor = activity.actor_at(int(slots["row"][at]), int(slots["offset"][at]))
+        row, offset, start = int(slots["row"][at]), int(slots["offset"][at]), int(here[at])
+        actor = activity.actor_at(row, offset)
         if actor is None:
             continue
-        moved = int(spans["there"][at]) - int(spans["here"][at])
-        delta = int(activity.image.variables["address"][slots["row"][at]]) + int(slots["offset"][at])
-        severity = _split(activity, actor, moved, delta - int(spans["here"][at]), line_size)
+        moved = int(spans["there"][at]) - start
+        delta = int(addresses[row]) + offset
+        severity = _split(activity, actor, moved, delta - start, line_size)
         out.append(
             Straddle(
                 name=actor.name,
@@ -435,9 +439,9 @@ def _by_layout(view: BuildView) -> LinePairs:
     spans["here"] = here.address[rows].view(np.int64)
     other = partner[rows]
     spans["there"] = np.where(other >= 0, _addresses(there.address, other), mates.MISSING)
-    spans["extent"] = here.size[rows].view(np.int64)
     # By first bytes: of large objects nothing says which part is in use, and what begins an object mostly is.
-    spans["extent"] = np.minimum(spans["extent"], HEAD_BYTES)
+    size = here.size[rows].view(np.int64)
+    spans["extent"] = np.minimum(size, HEAD_BYTES)
     found = mates.gained(spans, line_size)
     a, b = spans[found.first], spans[found.second]
     likely = _lock_like(here, a["row"]) | _lock_like(here, b["row"])

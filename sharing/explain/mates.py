@@ -41,11 +41,11 @@ class MatePairs:
 def gained(spans: npt.NDArray[Any], line_size: int) -> MatePairs:
     """Pairs on a common line here that are not on one there, or of which one does not exist there."""
     first, second, line = _together(spans["here"], spans["extent"], line_size)
-    a, b = spans[first], spans[second]
-    both = (a["there"] != MISSING) & (b["there"] != MISSING)
-    low = np.maximum(a["there"] // line_size, b["there"] // line_size)
-    high = np.minimum((a["there"] + a["extent"] - 1) // line_size, (b["there"] + b["extent"] - 1) // line_size)
-    new = ~(both & (low <= high))
+    start, extent = spans["there"], spans["extent"]
+    low, high = start // line_size, (start + extent - 1) // line_size
+    exists = start != MISSING
+    together = np.maximum(low[first], low[second]) <= np.minimum(high[first], high[second])
+    new = ~(exists[first] & exists[second] & together)
     return MatePairs(first[new], second[new], line[new])
 
 
@@ -81,6 +81,7 @@ def _together(start: Ids, extent: Ids, line_size: int) -> tuple[Ids, Ids, Ids]:
 
 def gained_straddles(spans: npt.NDArray[Any], line_size: int) -> Ids:
     """Spans no longer than a line that cross the end of one here and do not there."""
-    crosses = (spans["here"] % line_size + spans["extent"] > line_size) & (spans["extent"] <= line_size)
-    fits = (spans["there"] != MISSING) & (spans["there"] % line_size + spans["extent"] <= line_size)
+    here, there, extent = spans["here"], spans["there"], spans["extent"]
+    crosses = (here % line_size + extent > line_size) & (extent <= line_size)
+    fits = (there != MISSING) & (there % line_size + extent <= line_size)
     return np.flatnonzero(crosses & fits)

@@ -119,4 +119,5 @@ def _traffic(activity: Activity, objects: Objects) -> Weights:
     slots = activity.slots
     if not len(slots):
         return np.zeros(len(objects))
-    return np.bincount(slots["row"], weights=slots["write"] + slots["read"], minlength=len(objects)).astype(np.float64)
+    row, write, read = slots["row"], slots["write"], slots["read"]
+    return np.bincount(row, weights=write + read, minlength=len(objects)).astype(np.float64)

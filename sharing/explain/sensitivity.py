@@ -46,14 +46,16 @@ def sensitivities(activity: Activity, line_size: int, limit: int = 20) -> tuple[
 
 
 def _addresses(activity: Activity, slots: npt.NDArray[Any]) -> Ids:
-    start: Ids = activity.image.variables["address"][slots["row"]].view(np.int64) + slots["offset"]
+    row, offset = slots["row"], slots["offset"]
+    start: Ids = activity.image.variables["address"][row].view(np.int64) + offset
     return start
 
 
 def _near(slots: npt.NDArray[Any], start: Ids, line_size: int) -> tuple[Ids, Ids, npt.NDArray[np.float64]]:
     """Pairs of slots close enough to be on one line somewhere, of two variables, with what the pair weighs."""
     order = np.argsort(start, kind="stable")
-    begin, end = start[order], start[order] + slots["extent"][order]
+    row, extent, write, read = (slots[name] for name in ("row", "extent", "write", "read"))
+    begin, end = start[order], (start + extent)[order]
     found: list[tuple[Ids, Ids]] = []
     for step in range(1, min(MAX_NEAR, len(order))):
         close = begin[step:] - end[:-step] < line_size - 1
@@ -65,11 +67,9 @@ def _near(slots: npt.NDArray[Any], start: Ids, line_size: int) -> tuple[Ids, Ids
         none = np.zeros(0, np.int64)
         return none, none, np.zeros(0)
     first, second = (np.concatenate(column) for column in zip(*found, strict=True))
-    total = slots["write"] + slots["read"]
-    weight = np.maximum(
-        np.minimum(slots["write"][first], total[second]), np.minimum(slots["write"][second], total[first])
-    )
-    keep = (weight >= static_numbers.WARM_WEIGHT) & (slots["row"][first] != slots["row"][second])
+    total = write + read
+    weight = np.maximum(np.minimum(write[first], total[second]), np.minimum(write[second], total[first]))
+    keep = (weight >= static_numbers.WARM_WEIGHT) & (row[first] != row[second])
     return first[keep], second[keep], weight[keep]
 
 

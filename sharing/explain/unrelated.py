@@ -83,7 +83,8 @@ def doubt(builds: Builds) -> str:
     if is_file(old) and is_file(new) and is_library(old) != is_library(new):
         one, other = ("a library" if is_library(image) else "a program" for image in (old, new))
         return f"OLD is {one} and NEW is {other}: are they builds of one program?"
-    named = builds.variables.pairs[builds.variables.old.named[builds.variables.pairs["old"]]]
+    old_row = builds.variables.pairs["old"]
+    named = builds.variables.pairs[builds.variables.old.named[old_row]]
     pairs, smaller = len(named), min(int(builds.variables.old.named.sum()), int(builds.variables.new.named.sum()))
     if smaller and pairs < numbers.FEW_MATCHED * smaller:
         return (

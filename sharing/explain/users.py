@@ -65,7 +65,8 @@ class Users:
         sites, row = sites[row >= 0], row[row >= 0]
         if not len(sites):
             return np.zeros((0, 4), np.int64)
-        offset = (sites["target"] - self._image.variables["address"][row]).astype(np.int64)
+        target, start = sites["target"], self._image.variables["address"][row]
+        offset = (target - start).astype(np.int64)
         how = np.where(sites["kind"] == AccessKind.ADDRESS, _How.HANDS_ON, _How.READS)
         how[np.isin(sites["kind"], _WRITING)] = _How.WRITES
         table: Ids = np.unique(np.stack([row, offset, sites["function"].astype(np.int64), how], axis=1), axis=0)

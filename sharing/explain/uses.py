@@ -70,7 +70,8 @@ def _added(view: BuildView, sites: Table, row: Ids) -> npt.NDArray[np.bool_]:
     out = np.zeros(len(sites), bool)
     known = np.flatnonzero(row >= 0)
     rows, partner = row[known], view.partner[row[known]]
-    offset = (sites["target"][known] - view.here.image.variables["address"][rows]).view(np.int64)
+    target, address = sites["target"][known], view.here.image.variables["address"][rows]
+    offset = (target - address).view(np.int64)
     there = view.members.offsets(rows, partner, offset)
     out[known] = np.where(partner >= 0, there == mates.MISSING, view.told[rows])
     return out
@@ -145,17 +146,19 @@ def _only_moved(one: Table, gone: Ids, other: Table, come: Ids, pairs: tuple[Ids
     """
     before, after = _stretches(one), _stretches(other)
     now = {int(before[a]): int(after[b]) for a, b in zip(*pairs, strict=True)}
-    old_rows = gone[one["does"][gone] == Deed.OTHER]
-    new_rows = come[other["does"][come] == Deed.OTHER]
-    were = Counter(zip(one["shape"][old_rows].tolist(), [now.get(at) for at in before[old_rows].tolist()], strict=True))
-    are = Counter(zip(other["shape"][new_rows].tolist(), after[new_rows].tolist(), strict=True))
+    old_does, new_does = one["does"], other["does"]
+    old_rows, new_rows = gone[old_does[gone] == Deed.OTHER], come[new_does[come] == Deed.OTHER]
+    old_shapes, new_shapes = one["shape"][old_rows].tolist(), other["shape"][new_rows].tolist()
+    were = Counter(zip(old_shapes, [now.get(at) for at in before[old_rows].tolist()], strict=True))
+    are = Counter(zip(new_shapes, after[new_rows].tolist(), strict=True))
     return were == are
 
 
 def _stretches(rows: Table) -> Ids:
     """The number of the straight stretch that each instruction is in: no jump, call or target of one parts it."""
-    leads = rows["target_is"] != Holding.NUMBER
-    targets = rows["target"][(rows["jumps"] == 1) & (rows["target_is"] == Holding.INSIDE)]
+    jumps, target_is = rows["jumps"], rows["target_is"]
+    leads = target_is != Holding.NUMBER
+    targets = rows["target"][(jumps == 1) & (target_is == Holding.INSIDE)]
     begins = np.isin(rows["offset"], targets)
     begins[1:] |= leads[:-1]
     number: Ids = np.cumsum(begins).astype(np.int64)

@@ -80,10 +80,14 @@ def variable_samples(attribution: Attribution, number: int, event: str, activity
     link = rows["link"][static]
     at = np.searchsorted(address, link, "right").astype(np.int64) - 1
     row = candidates[np.maximum(at, 0)] if len(candidates) else np.zeros(len(link), np.int64)
-    inside = (at >= 0) & (link - variables["address"][row] < variables["size"][row]) if len(variables) else at >= 0
+    inside, offset = at >= 0, np.zeros(len(link), np.uint64)
+    if len(variables):
+        start, size = variables["address"][row], variables["size"][row]
+        offset = link - start
+        inside &= offset < size
     out = np.zeros(int(inside.sum()), SAMPLE_DTYPE)
     out["row"] = row[inside]
-    out["offset"] = (link - variables["address"][row])[inside].astype(np.int64) if len(variables) else 0
+    out["offset"] = offset[inside].astype(np.int64)
     out["block"] = block[static][inside]
     return VariableSamples(
         event, out, np.bincount(block, minlength=BLOCKS), bool((rows["basis"] == Basis.DERIVED).any())

@@ -68,7 +68,8 @@ def layout_of(
 def _actors(activity: Activity) -> list[Actor]:
     """The busiest, by weight; of two with one name the busier."""
     slots = activity.slots
-    weight = slots["write"] + slots["read"]
+    write, read = slots["write"], slots["read"]
+    weight = write + read
     found: dict[str, Actor] = {}
     for at in np.argsort(-weight, kind="stable")[:MOST_LOOKED_AT].tolist():
         if weight[at] <= 0 or len(found) >= MOST:

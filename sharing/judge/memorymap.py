@@ -85,7 +85,8 @@ class _Summed:
         order = np.lexsort((sites["function"], sites["size"], sites["target"]))
         sites, weight = sites[order], weight[order]
         verbs = _verbs(sites, accesses.lock[order] >= 0)
-        key = np.stack([sites["target"].astype(np.uint64), sites["size"], sites["function"].astype(np.uint64)])
+        target, size, function = sites["target"], sites["size"], sites["function"]
+        key = np.stack([target.astype(np.uint64), size, function.astype(np.uint64)])
         first = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(axis=0)] if len(sites) else [])
         summed = np.add.reduceat(weight, first) if len(first) else weight
         keep = np.arange(len(first))

@@ -360,7 +360,8 @@ def load_biases(mappings: Table, loads: Table) -> tuple[npt.NDArray[np.uint64], 
     """
     bias, known = np.zeros(len(mappings), np.uint64), np.zeros(len(mappings), np.bool_)
     torn = np.zeros(len(mappings), np.bool_)
-    length, pgoff, protection = mappings["end"] - mappings["start"], mappings["pgoff"], mappings["protection"]
+    start, end, pgoff, protection = (mappings[name] for name in ("start", "end", "pgoff", "protection"))
+    length = end - start
     for load in loads:
         offset, address, flags = np.uint64(load["offset"]), np.uint64(load["address"]), int(load["flags"])
         here = (pgoff < offset + np.uint64(load["size"])) & (pgoff + length > offset)
@@ -368,7 +369,7 @@ def load_biases(mappings: Table, loads: Table) -> tuple[npt.NDArray[np.uint64], 
         fits = (executable == bool(flags & PF_X)) & (~writable | bool(flags & PF_W))
         here &= (protection == 0) | (flags == 0) | fits
         with np.errstate(over="ignore"):
-            own = mappings["start"] - (address + (pgoff - offset))
+            own = start - (address + (pgoff - offset))
         torn |= here & known & (own != bias)
         bias[here] = own[here]
         known |= here
@@ -387,5 +388,6 @@ def file_offsets(
     runtime: RuntimeAddresses, mappings: Table, mapping_rows: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.uint64]:
     """Offsets in the mapped file of run-time addresses whose mapping row (not -1) is known."""
+    start, offset = mappings["start"][mapping_rows], mappings["pgoff"][mapping_rows]
     with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(runtime) - mappings["start"][mapping_rows] + mappings["pgoff"][mapping_rows])
+        return np.asarray(np.asarray(runtime) - start + offset)

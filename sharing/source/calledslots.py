@@ -49,8 +49,9 @@ class CalledSlots:
 
     def say(self, calls: Table, unit: Ints, callee: Ints) -> None:
         """Notes of calls (CALL_DTYPE) the places that they load their targets from."""
-        calls["where"] = self.of(unit, callee)
-        calls["slot"] = np.where(calls["where"] > 0, int(SlotKind.RECORD), int(SlotKind.UNKNOWN))
+        where = calls["where"]
+        where[:] = self.of(unit, callee)
+        calls["slot"] = np.where(where > 0, int(SlotKind.RECORD), int(SlotKind.UNKNOWN))
 
     def number(self, unit: Ints, slot: Ints) -> Ints:
         """The place that one of ``UnitFacts.slots`` is, of the unit beside it."""

@@ -314,7 +314,8 @@ def _sites(rows: FactRows, ip: Any, lookup: _Lookup, own: Any) -> tuple[Table, T
     sites["flags"] = _flags(rows, keep, own)
     # What sets up a new object takes no line from anyone, as if it ran next to never.
     new = rows["flags"] & AccessFlag.NEW != 0
-    sites["rarity"][new[keep]] = np.maximum(sites["rarity"][new[keep]], shared.SELDOM)
+    rarity, made = sites["rarity"], new[keep]
+    rarity[made] = np.maximum(rarity[made], shared.SELDOM)
     chosen = np.flatnonzero((base == Base.PARAMETER) & (rows["id"] >= 0) & (rows["id"] < 8) & ~new)
     params = np.zeros(len(chosen), PARAM_DTYPE)
     _common(params, rows, ip, chosen)

@@ -53,7 +53,8 @@ class Stages(msgspec.Struct, frozen=True):
     def passed(self, image: Image, rows: Table) -> list[tuple[int, int]]:
         """How many a thread has passed of a round at each of these places of the entry."""
         stages, stage = Mirrors(image).stages(rows["function"], rows["order"])
-        here = (rows["order"][:, None] == self.barriers["order"]) & (rows["ip"][:, None] > self.barriers["ip"])
+        order, ip = rows["order"][:, None], rows["ip"][:, None]
+        here = (order == self.barriers["order"]) & (ip > self.barriers["ip"])
         made = (stage + here.sum(axis=1)) % self.number
         return [(int(n), 0) if told else NO_ROUND for n, told in zip(made, stages > 0, strict=True)]
 

@@ -35,7 +35,8 @@ def callback_calls(image: Image, knowledge: Knowledge) -> Table:
             calls["loop_depth"] += 1
             seldom = row.timer or _is_timer(image, at, row)
         else:
-            calls = image.calls[image.calls["ip"] == image.args[at]["ip"]].copy()
+            ip = image.args["ip"][at]
+            calls = image.calls[image.calls["ip"] == ip].copy()
             seldom = row.thread is CallbackThread.ONCE
         if seldom:
             calls["rarity"] = np.minimum(calls["rarity"].astype(np.int64) + shared.SELDOM, MAX_RARITY)
@@ -46,7 +47,8 @@ def callback_calls(image: Image, knowledge: Knowledge) -> Table:
 
 def _is_timer(image: Image, at: int, row: CallbackRow) -> bool:
     """Is the file descriptor of the same call -1?"""
-    same = image.args[(image.args["ip"] == image.args[at]["ip"]) & (image.args["arg"] == row.descriptor_argument)]
+    ips, args = image.args["ip"], image.args["arg"]
+    same = image.args[(ips == ips[at]) & (args == row.descriptor_argument)]
     return any(a["kind"] == ArgKind.CONSTANT and int(a["value"]) & _MINUS_ONE == _MINUS_ONE for a in same)
 
 

@@ -87,7 +87,8 @@ def _changed_by_kinds(calls: CallGraph, reached: Reached, atomic: Set[str]) -> s
     threads = sum(1 << at for at, root in enumerate(calls.roots) if root.name != "main")
     written = sites[among(sites["kind"], _WRITES)]
     kinds: dict[str, int] = defaultdict(int)
-    for ip, mask in zip(written["ip"].tolist(), calls.mask[written["function"]].tolist(), strict=True):
+    masks = calls.mask[written["function"]]
+    for ip, mask in zip(written["ip"].tolist(), masks.tolist(), strict=True):
         kinds[places[ip].name] |= mask & threads
     return {name for name, mask in kinds.items() if name in atomic and mask.bit_count() > 1}
 
@@ -146,8 +147,9 @@ def _laid_out(
     found: Table = reached.asked[rows].copy()
     found["target"] = np.array(targets, np.uint64)
     found["stride"] = np.array(strides, np.uint16)
-    found["flags"] &= np.uint8(SiteFlag.ATOMIC | SiteFlag.CLEARS | SiteFlag.BITMAP | SiteFlag.OWN)
-    found["flags"] |= np.uint8(SiteFlag.INDEXED)
-    found["flags"][np.array(atomic, bool)] |= np.uint8(SiteFlag.ATOMIC)
-    found["flags"][np.array([row in own for row in rows], bool)] |= np.uint8(SiteFlag.OWN)
+    how = found["flags"]
+    how &= np.uint8(SiteFlag.ATOMIC | SiteFlag.CLEARS | SiteFlag.BITMAP | SiteFlag.OWN)
+    how |= np.uint8(SiteFlag.INDEXED)
+    how[np.array(atomic, bool)] |= np.uint8(SiteFlag.ATOMIC)
+    how[np.array([row in own for row in rows], bool)] |= np.uint8(SiteFlag.OWN)
     return dataclasses.replace(laid.image(), sites=found, given=()) if rows else None

@@ -129,9 +129,8 @@ def all_sites(image: Image, knowledge: Knowledge, least: int = 0) -> Table:
     if least:
         args, first = image.args, np.uint64(least)
         direct = direct[direct["target"] >= first]
-        given = dataclasses.replace(
-            image, args=picked(args, (args["kind"] != ArgKind.ADDRESS) | (args["value"].astype(np.uint64) >= first))
-        )
+        other, value = args["kind"] != ArgKind.ADDRESS, args["value"].astype(np.uint64)
+        given = dataclasses.replace(image, args=picked(args, other | (value >= first)))
     parts = [
         direct,
         flow.through_arguments(given),
@@ -144,9 +143,8 @@ def all_sites(image: Image, knowledge: Knowledge, least: int = 0) -> Table:
 def collect_accesses(image: Image, graph: CallGraph, sites: Table, events: Table) -> Accesses:
     """Weigh and attribute.  Only accesses to writable sections are kept."""
     lock_sites = _lock_sites(events)
-    lock_row = np.concatenate(
-        [np.full(len(sites), -1, np.int64), events["row"][events["effect"] != flow.INIT].astype(np.int64)]
-    )
+    own_row, takes = events["row"].astype(np.int64), events["effect"] != flow.INIT
+    lock_row = np.concatenate([np.full(len(sites), -1, np.int64), own_row[takes]])
     rows = stacked([sites, lock_sites])
     writable = [section for section in image.sections if section.kind is SectionKind.WRITABLE]
     keep = (rows["kind"] != AccessKind.ADDRESS) & within(rows["target"], writable) & (rows["function"] >= 0)
@@ -239,8 +237,9 @@ def possible_lines(image: Image, rows: Table, variable: npt.NDArray[np.int64], e
     lines: Floats = np.maximum(extent / line_size, 1.0)
     of = image.variables[variable]
     size = of["size"].astype(np.float64)
-    behind = size - (rows["target"] - of["address"]).astype(np.float64)  # of the variable, from the first of them on
-    stride = np.maximum(rows["stride"], 1).astype(np.float64)
+    start, target, stride = of["address"], rows["target"], rows["stride"]
+    behind = size - (target - start).astype(np.float64)  # of the variable, from the first of them on
+    stride = np.maximum(stride, 1).astype(np.float64)
     elements = np.minimum(np.floor(size / stride), np.ceil(behind / stride))
     apart = (stride >= line_size) & ~among(rows["ip"], image.within_rows)
     found: Floats = np.where(apart, np.clip(elements, 1.0, lines), lines)
@@ -266,8 +265,9 @@ def _lock_sites(events: Table) -> Table:
     sites["target"] = events["address"]
     sites["size"] = 4
     sites["kind"] = AccessKind.RMW
-    sites["flags"] = np.where(events["stride"] > 0, SiteFlag.ATOMIC | SiteFlag.INDEXED, SiteFlag.ATOMIC)
-    sites["stride"] = events["stride"]
+    stride = events["stride"]
+    sites["flags"] = np.where(stride > 0, SiteFlag.ATOMIC | SiteFlag.INDEXED, SiteFlag.ATOMIC)
+    sites["stride"] = stride
     return sites
 
 
@@ -283,7 +283,8 @@ class Slots(msgspec.Struct, frozen=True):
 
 def slots(accesses: Accesses) -> Slots:
     """Sum weights by first byte; accesses that no two threads can make carry no weight."""
-    address, inverse = np.unique(accesses.sites["target"], return_inverse=True)
+    target = accesses.sites["target"]
+    address, inverse = np.unique(target, return_inverse=True)
     kind = accesses.sites["kind"]
     shared = accesses.mask != 0
     writes = ((kind == AccessKind.STORE) | (kind == AccessKind.RMW)) & shared
@@ -362,7 +363,8 @@ def lines_of_interest(accesses: Accesses, table: Slots, line_size: int, shift: i
     target = sites["target"] + by
     written = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
     weighty = (accesses.weight >= numbers.WARM_WEIGHT) & (accesses.mask != 0)
-    extent = np.where(accesses.lock >= 0, numbers.LOCK_EXTENT, np.minimum(sites["size"], line_size)).astype(np.uint64)
+    own = sites["size"]
+    extent = np.where(accesses.lock >= 0, numbers.LOCK_EXTENT, np.minimum(own, line_size)).astype(np.uint64)
     split = ((sites["flags"] & SiteFlag.ATOMIC) != 0) & (target % size + extent > size)
     split &= weighty | (accesses.lock < 0)
     array = ((sites["flags"] & SiteFlag.INDEXED) != 0) & written & (accesses.mask != 0)

@@ -44,7 +44,8 @@ def with_rare_preparations(image: Image, knowledge: Knowledge) -> Image:
     running = running[among(calls["function"][running], sorted(entries))]
     if not len(running):
         return image
-    where = [calls[running[calls["function"][running] == row]] for row in distinct(calls["function"][running]).tolist()]
+    caller = calls["function"][running]
+    where = [calls[running[caller == row]] for row in distinct(caller).tolist()]
     sites, params = every_site(image), image.params
     kept = [
         at for at, name in image.callee_names.items() if knowledge.starts_thread(name) or knowledge.joins_thread(name)

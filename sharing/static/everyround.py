@@ -67,7 +67,8 @@ def _looping(image: Image) -> Bools:
     loops = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
     for rows in (image.sites, image.calls):
         loops[rows["function"][in_loop(rows["loop_depth"])]] = True
-    loops[image.blocks["function"][image.blocks["head"] != 0]] = True
+    function, head = image.blocks["function"], image.blocks["head"]
+    loops[function[head != 0]] = True
     loops[-1] = False
     return loops
 

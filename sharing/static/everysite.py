@@ -34,5 +34,6 @@ def raised(rows: Table, seldom: npt.NDArray[np.bool_]) -> Table:
     if not seldom.any():
         return rows
     found = same_places(rows, copied(rows))
-    found["rarity"][seldom] = np.maximum(found["rarity"][seldom], shared.SELDOM)
+    rarity = found["rarity"]
+    rarity[seldom] = np.maximum(rarity[seldom], shared.SELDOM)
     return found

@@ -65,11 +65,12 @@ def _taken_for_good(image: Image, flags: npt.NDArray[np.uint32], ranges: Table) 
     site, variable = pairs
     takes = image.zero_ranges[image.zero_ranges["what"] == ZeroRange.TAKES]
     takes = takes[np.argsort(takes["begin"], kind="stable")]
-    at = np.minimum(np.searchsorted(takes["begin"], image.sites["ip"][site]), max(len(takes) - 1, 0))
+    begin, ip = takes["begin"], image.sites["ip"][site]
+    at = np.minimum(np.searchsorted(begin, ip), max(len(takes) - 1, 0))
     own = np.zeros(len(site), bool)
     if len(takes):
         same = takes["variable"][at] == variables[variable]
-        own = same & (takes["begin"][at] == image.sites["ip"][site])
+        own = same & (begin[at] == ip)
     given_back = np.zeros(len(variables), bool)
     given_back[variable[~own]] = True
     result: Bools = ~given_back[of_range]
@@ -87,8 +88,9 @@ def _numbered(ranges: Table) -> Iterator[tuple[Rows, Addresses]]:
     for _ in range(MAX_NUMBERS):
         if not len(rows):
             return
-        _, first, of_range = np.unique(ranges["variable"][rows], return_index=True, return_inverse=True)
-        now = ranges["value"][rows] == ranges["value"][rows][first][of_range]
+        variable, value = ranges["variable"][rows], ranges["value"][rows]
+        _, first, of_range = np.unique(variable, return_index=True, return_inverse=True)
+        now = value == value[first][of_range]
         yield rows[now], sets["begin"][among(_with_value(sets), _with_value(ranges[rows[now]]))]
         rows = rows[~now]
 
@@ -129,7 +131,8 @@ def _changes(
 ) -> tuple[Addresses, Rows, tuple[Rows, Rows] | None]:
     """The variables of these ranges, the one of each range, and pairs of a row of the sites and one that it changes."""
     sites = image.sites
-    variables, of_range = np.unique(ranges["variable"], return_inverse=True)
+    variable = ranges["variable"]
+    variables, of_range = np.unique(variable, return_inverse=True)
     sizes = np.ones(len(variables), np.uint64)
     np.maximum.at(sizes, of_range, ranges["size"].astype(np.uint64))
     counted = among(sites["kind"], _CHANGES) & (flags[sites["function"]] & _ASIDE == 0)
@@ -167,7 +170,8 @@ def _changed_there(image: Image, flags: npt.NDArray[np.uint32], ranges: Table, *
 
 def _reached(sites: Table, rows: Rows, variables: Addresses, sizes: Addresses) -> tuple[Rows, Rows] | None:
     """Pairs of a row of ``sites`` and a variable that shares bytes with it; None where there are too many."""
-    target, size = sites["target"][rows], np.maximum(sites["size"][rows], 1).astype(np.uint64)
+    target, size = sites["target"][rows], sites["size"][rows]
+    size = np.maximum(size, 1).astype(np.uint64)
     first = np.searchsorted(variables, target, "right").astype(np.int64) - 1
     first += (first < 0) | (variables[first] + sizes[first] <= target)
     count = np.maximum(np.searchsorted(variables, target + size, "left") - first, 0)
@@ -182,12 +186,13 @@ def _in_passing(sites: Table, ranges: Table, of_range: Rows, site: Rows, variabl
 
     Of ranges that hold the site the innermost counts: a second look is a range within another.
     """
-    first, last = (np.searchsorted(sites["ip"], ranges[side]) for side in ("begin", "end"))
+    ips, range_begin, range_end = sites["ip"], ranges["begin"], ranges["end"]
+    first, last = np.searchsorted(ips, range_begin), np.searchsorted(ips, range_end)
     rarity = np.append(sites["rarity"].astype(np.int64), 0)
     least = np.minimum.reduceat(rarity, np.column_stack([first, last]).ravel())[::2]
     pieces = np.flatnonzero(first < last)  # something is accessed there
     keys = _variable_and_function(of_range[pieces], ranges["function"][pieces])
-    order = np.lexsort((least[pieces], ranges["end"][pieces], ranges["begin"][pieces], keys))
+    order = np.lexsort((least[pieces], range_end[pieces], range_begin[pieces], keys))
     pieces, keys = pieces[order], keys[order]
     wanted = _variable_and_function(variable, sites["function"][site])
     start, stop = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
@@ -198,8 +203,8 @@ def _in_passing(sites: Table, ranges: Table, of_range: Rows, site: Rows, variabl
         return result
     count, begins = count[rows], np.cumsum(count[rows]) - count[rows]
     at = np.repeat(start[rows] - begins, count) + np.arange(int(count.sum()))
-    ip = np.repeat(sites["ip"][site[rows]], count)
-    around = (ranges["begin"][pieces[at]] <= ip) & (ip < ranges["end"][pieces[at]])
+    ip = np.repeat(ips[site[rows]], count)
+    around = (range_begin[pieces[at]] <= ip) & (ip < range_end[pieces[at]])
     innermost = np.maximum.reduceat(np.where(around, at, -1), begins)
     others = np.minimum.reduceat(np.where(around, np.iinfo(np.int64).max, least[pieces[at]]), begins)
     compared = np.minimum(others, least[pieces[innermost]])
@@ -289,8 +294,10 @@ def _least_behind(image: Image, ranges: Table, own: Rows, keys: Rows) -> Rows:
     pieces = np.flatnonzero(among(own, keys))
     wanted, least = np.unique(own[pieces], return_inverse=True)
     result = np.full(len(wanted), np.iinfo(np.uint8).max, np.int64)
+    begin, end = ranges["begin"][pieces], ranges["end"][pieces]
     for rows in (image.sites, image.calls):
-        first, last = (np.searchsorted(rows["ip"], ranges[side][pieces]) for side in ("begin", "end"))
+        ips = rows["ip"]
+        first, last = (np.searchsorted(ips, side) for side in (begin, end))
         some = first < last
         rarity = np.append(rows["rarity"].astype(np.int64), 0)
         edges = np.column_stack([first[some], last[some]]).ravel()

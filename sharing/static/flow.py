@@ -150,7 +150,8 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
     index = {int(a): i for i, a in enumerate(callees.tolist())}
     effects, waits = _by_names(knowledge, names_of_callees(image, callees))
     given = _Given(inverse, args["arg"])
-    call_ips, fresh = np.ascontiguousarray(image.calls["ip"]), dict(effects)
+    calls, arg_ips, fresh = image.calls, args["ip"], dict(effects)
+    call_ips = np.ascontiguousarray(calls["ip"])
     out: list[tuple[int, ...]] = []
     handed = objects_by_entry(image, knowledge) if handed is None else handed
     within = _Within()
@@ -159,8 +160,8 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
     for _ in range(numbers.LOCK_WRAPPERS):
         found: dict[_Wrapper, int] = {}
         for (callee, arg_number, row, offset), effect, rows in given.of(fresh):
-            called_at = np.minimum(np.searchsorted(call_ips, args["ip"][rows]), len(call_ips) - 1)
-            rarity, place = (image.calls[name][called_at].tolist() for name in ("rarity", "order"))
+            called_at = np.minimum(np.searchsorted(call_ips, arg_ips[rows]), len(call_ips) - 1)
+            rarity, place = calls["rarity"][called_at].tolist(), calls["order"][called_at].tolist()
             does = within.of((callee, arg_number, offset), effect)
             deeper = int(len(does) > 1 and within.is_deeper((callee, arg_number, offset)))
             for (ip, _, value, function, arg, kind, source, depth), rare, block in zip(
@@ -229,10 +230,11 @@ def _unknown(image: Image, knowledge: Knowledge, events: Table, known: dict[int,
 
     ``known``: what functions do to locks that they are given, by address; more are known by their names.
     """
-    taking = distinct(events["function"][events["effect"] == LOCK])
-    calls = those_having(image.calls, "function", taking)
+    function, takes = events["function"], events["effect"] == LOCK
+    calls = those_having(image.calls, "function", distinct(function[takes]))
     calls = picked(calls, ~among(calls["ip"], events["ip"]))
-    callees = distinct(calls["callee"][calls["callee"] != 0])
+    called = calls["callee"]
+    callees = distinct(called[called != 0])
     names = names_of_callees(image, callees)
     by_name = {int(callees[i]): [_Effect(r, _EFFECT[e]) for _, r, e in knowledge.lock_calls(names[i])]
                for i in knowledge.lock_callees(names)}  # fmt: skip
@@ -277,16 +279,16 @@ def through_arguments(image: Image) -> Table:
     left, right = _join(_key(callee, args["arg"]), _key(params["function"], params["arg"]))
     sites = np.zeros(len(left), SITE_DTYPE)
     a, p = picked(args, left), picked(params, right)
-    sites["ip"] = a["ip"]
-    sites["target"] = (a["value"] + p["offset"]).astype(np.uint64)
-    sites["function"] = a["function"]
-    sites["size"] = p["size"]
-    sites["stride"] = np.where(a["source"] > 0, a["source"], p["stride"])
-    sites["kind"] = p["kind"]
-    sites["flags"] = p["flags"] | SiteFlag.VIA_CALL | _indexed(a)
-    sites["loop_depth"] = np.minimum(a["loop_depth"].astype(np.int64) + p["loop_depth"], 255)
-    sites["rarity"] = _of_new(image, a, p, _with_call(image, a["ip"], if_seldom(p["rarity"])))
-    sites["order"] = of_call(image, a["ip"], "order")
+    ip, function, value, step, outer = (a[name] for name in ("ip", "function", "value", "source", "loop_depth"))
+    offset, size, stride = p["offset"], p["size"], p["stride"]
+    kind, flags, inner = p["kind"], p["flags"], p["loop_depth"]
+    sites["ip"], sites["function"], sites["size"], sites["kind"] = ip, function, size, kind
+    sites["target"] = (value + offset).astype(np.uint64)
+    sites["stride"] = np.where(step > 0, step, stride)
+    sites["flags"] = flags | SiteFlag.VIA_CALL | _indexed(a)
+    sites["loop_depth"] = np.minimum(outer.astype(np.int64) + inner, 255)
+    sites["rarity"] = _of_new(image, a, p, _with_call(image, ip, if_seldom(p["rarity"])))
+    sites["order"] = of_call(image, ip, "order")
     return sites
 
 
@@ -302,15 +304,18 @@ def through_starts(image: Image, knowledge: Knowledge) -> Table:
     given = np.array(entries, np.int64)
     params = _summaries(image, given[:, 0])
     left, right = _join(_key(given[:, 0], given[:, 3]), _key(params["function"], params["arg"]))
-    start, p = given[left], params[right]
+    entry, address, step, _ = given[left].T
+    p = params[right]
+    offset, stride, flags = p["offset"], p["stride"], p["flags"]
     sites = np.zeros(len(left), SITE_DTYPE)
-    sites["ip"], sites["function"] = p["ip"], start[:, 0]
-    sites["target"] = (start[:, 1] + p["offset"]).astype(np.uint64)
-    sites["size"], sites["kind"], sites["loop_depth"] = p["size"], p["kind"], p["loop_depth"]
-    sites["rarity"], sites["order"] = if_seldom(p["rarity"]), p["order"]
-    sites["stride"] = np.where(start[:, 2] > 0, start[:, 2], p["stride"])
-    element = SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.GIVEN
-    sites["flags"] = p["flags"] | np.where(start[:, 2] > 0, element, 0).astype(np.uint8)
+    for name in ("ip", "size", "kind", "loop_depth", "order"):
+        column = p[name]
+        sites[name] = column
+    sites["function"], sites["rarity"] = entry, if_seldom(p["rarity"])
+    sites["target"] = (address + offset).astype(np.uint64)
+    sites["stride"] = np.where(step > 0, step, stride)
+    element = np.where(step > 0, SiteFlag.INDEXED | SiteFlag.OWN | SiteFlag.GIVEN, 0).astype(np.uint8)
+    sites["flags"] = flags | element
     return sites
 
 
@@ -348,14 +353,15 @@ def by_name(image: Image, knowledge: Knowledge) -> Table:
     exact |= {"__atomic_exchange", "__atomic_compare_exchange"}
     args = picked(image.args, image.args["kind"] == ArgKind.ADDRESS)
     parts = []
-    callees = distinct(args["callee"])
+    callee, arg = args["callee"], args["arg"]
+    callees = distinct(callee)
     for address, name in zip(callees.tolist(), names_of_callees(image, callees), strict=True):
         if not name.startswith(prefixes):
             continue
         for prefix, number, kind, flags in rules:
             if not (name == prefix or (prefix not in exact and name.startswith(prefix))):
                 continue
-            rows = args[(args["callee"] == address) & (args["arg"] == number)]
+            rows = args[(callee == address) & (arg == number)]
             sites = np.zeros(len(rows), SITE_DTYPE)
             sites["ip"], sites["function"], sites["loop_depth"] = rows["ip"], rows["function"], rows["loop_depth"]
             sites["target"] = rows["value"].astype(np.uint64)
@@ -390,8 +396,8 @@ def _summaries(image: Image, entries: Table) -> Table:
     wanted = _handed_on(len(image.functions), entries, passed["function"], callee)
     within = wanted[passed["function"]]
     passed, callee = picked(passed, within), callee[within]
-    known = image.params["function"] >= 0
-    params = _limit(picked(image.params, known & wanted[image.params["function"]]))
+    function = image.params["function"]
+    params = _limit(picked(image.params, (function >= 0) & wanted[function]))
     level = params
     for _ in range(numbers.PARAM_ROUNDS):
         if not len(passed) or not len(level):
@@ -399,15 +405,15 @@ def _summaries(image: Image, entries: Table) -> Table:
         left, right = _join(_key(callee, passed["arg"]), _key(level["function"], level["arg"]))
         if len(left) > MAX_SUMMARY_ROWS:
             break
-        fresh = picked(level, right)
-        fresh["function"] = passed["function"][left]
-        fresh["arg"] = passed["source"][left]
-        fresh["offset"] += passed["value"][left]
-        fresh["loop_depth"] = np.minimum(fresh["loop_depth"].astype(np.int64) + passed["loop_depth"][left], 255)
-        fresh["ip"] = passed["ip"][left]
-        rarity = _with_call(image, fresh["ip"], fresh["rarity"])
-        fresh["rarity"] = _of_new(image, picked(passed, left), picked(level, right), rarity)
-        fresh["order"] = of_call(image, fresh["ip"], "order")
+        fresh, call = picked(level, right), picked(passed, left)
+        ip, function, arg, offset, outer = (call[name] for name in ("ip", "function", "source", "value", "loop_depth"))
+        inner = fresh["loop_depth"].astype(np.int64)
+        fresh["ip"], fresh["function"], fresh["arg"] = ip, function, arg
+        fresh["offset"] += offset
+        fresh["loop_depth"] = np.minimum(inner + outer, 255)
+        rarity = _with_call(image, ip, fresh["rarity"])
+        fresh["rarity"] = _of_new(image, call, picked(level, right), rarity)
+        fresh["order"] = of_call(image, ip, "order")
         level = _limit(fresh)
         params = _limit(stacked([params, level]))
     return params
@@ -460,9 +466,11 @@ def _limit(params: Table) -> Table:
     if not len(params):
         return np.empty(0, PARAM_DTYPE)
     # function, argument (< 8), offset (+-1 MiB), size, kind in one key of 63 bits: one sort instead of six.
-    key = params["function"].astype(np.int64) << 3 | params["arg"]
-    key = key << 22 | (np.clip(params["offset"], -OFFSET_LIMIT, OFFSET_LIMIT - 1) + OFFSET_LIMIT)
-    key = key << 15 | np.minimum(params["size"].astype(np.int64), 4095) << 3 | params["kind"]
+    function, size = params["function"].astype(np.int64), params["size"].astype(np.int64)
+    arg, offset, kind = params["arg"], params["offset"], params["kind"]
+    key = function << 3 | arg
+    key = key << 22 | (np.clip(offset, -OFFSET_LIMIT, OFFSET_LIMIT - 1) + OFFSET_LIMIT)
+    key = key << 15 | np.minimum(size, 4095) << 3 | kind
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     first = np.flatnonzero(leading(ordered))

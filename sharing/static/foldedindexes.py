@@ -28,7 +28,8 @@ def with_folded_indexes(image: Image) -> Image:
     variable = np.where(variable >= 0, variable, first)
     typed = (variable >= 0) & (variables["type"][np.maximum(variable, 0)] >= 0)
     rows, variable = rows[typed], variable[typed]
-    offsets = (sites["target"][rows] - variables["address"][variable]).tolist()
+    accessed, start = sites["target"][rows], variables["address"][variable]
+    offsets = (accessed - start).tolist()
     strides = sites["stride"][rows].tolist()
     known: dict[tuple[int, int, int], int | None] = {}
     moved: dict[int, int | None] = {}

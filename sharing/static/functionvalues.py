@@ -95,7 +95,9 @@ def _taken(image: Image) -> Table:
     words = image.code_words
     taken = picked(image.sites, image.sites["kind"] == AccessKind.ADDRESS)
     if len(words):
-        row = np.minimum(np.searchsorted(words["slot"], taken["target"]), len(words) - 1)
-        taken["target"] = np.where(words["slot"][row] == taken["target"], words["value"][row], taken["target"])
+        slot, target = words["slot"], taken["target"]
+        row = np.minimum(np.searchsorted(slot, target), len(words) - 1)
+        value = words["value"][row]
+        taken["target"] = np.where(slot[row] == target, value, target)
     functions: Table = picked(taken, function_at(image, taken["target"]) >= 0)
     return functions

@@ -37,8 +37,9 @@ def with_given_rows(image: Image, calls: CallGraph, knowledge: Knowledge) -> Ima
     sites = copied(image.sites)
     entries = [root.function for root in calls.roots if root.function >= 0 and root.name != "main"]
     elsewhere = rows & ~own & ~among(sites["function"], np.array(entries, sites["function"].dtype))
-    sites["stride"][elsewhere] = np.minimum(sites["size"][elsewhere], sites["stride"][elsewhere])
-    sites["stride"][own] = length[own]
+    size, stride = sites["size"], sites["stride"]
+    stride[elsewhere] = np.minimum(size[elsewhere], stride[elsewhere])
+    stride[own] = length[own]
     sites["flags"][rows] &= np.uint8(255 - SiteFlag.ROW)
     return dataclasses.replace(image, sites=sites, within_rows=distinct(sites["ip"][(rows & ~elsewhere) | own]))
 

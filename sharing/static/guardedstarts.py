@@ -26,9 +26,11 @@ def behind_its_mark(image: Image, ip: int, entry: int) -> bool:
 
 def _is_set(image: Image, one: Table, entry: int) -> bool:
     """Is the variable of this range set in it or by the entry, to something that is not zero as far as that is seen?"""
+    begin, end = one["begin"], one["end"]
 
     def within(rows: Table) -> Table:
-        return rows[(one["begin"] <= rows["ip"]) & (rows["ip"] < one["end"])]
+        ip = rows["ip"]
+        return rows[(begin <= ip) & (ip < end)]
 
     first = (image.sites["function"] == entry) & ~in_loop(image.sites["loop_depth"])
     sites, args = np.concatenate([within(image.sites), image.sites[first]]), within(image.args)

@@ -292,7 +292,8 @@ def lock_uses(
     uses: dict[int, list[LockUse]] = defaultdict(list)
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
     events = stacked([calls.events, calls.unknown, calls.wrapped])
-    chosen = events[(events["effect"] != INIT) & held[events["row"]]]
+    effect, kind = events["effect"], events["row"]
+    chosen = events[(effect != INIT) & held[kind]]
     mirrors = Mirrors(image).of(chosen["function"], chosen["order"])
     pair = _taken_and_released(chosen)
     locks = chosen["effect"] == LOCK
@@ -317,7 +318,8 @@ def lock_uses(
 def held_in_calls(calls: LockCalls, knowledge: Knowledge) -> dict[int, frozenset[int]]:
     """By address of a call the addresses of the locks that it takes and releases: held at what else it does."""
     held = np.array([row.kind not in COMPANIONS for row in knowledge.locks], bool)
-    chosen = calls.events[(calls.events["effect"] != INIT) & held[calls.events["row"]]]
+    effect, kind = calls.events["effect"], calls.events["row"]
+    chosen = calls.events[(effect != INIT) & held[kind]]
     chosen = chosen[_taken_and_released(chosen)]
     by_call: dict[int, frozenset[int]] = {}
     for ip, address in zip(chosen["ip"].tolist(), chosen["address"].tolist(), strict=True):
@@ -329,7 +331,8 @@ def _taken_and_released(events: Table) -> npt.NDArray[np.bool_]:
     """Which of these are of calls that both take and release the lock: as they are ordered, one behind the other."""
     pair = (events["effect"][:-1] == LOCK) & (events["effect"][1:] == UNLOCK) & (events["address"][1:] != 0)
     for name in ("ip", "address", "row"):
-        pair &= events[name][1:] == events[name][:-1]
+        column = events[name]
+        pair &= column[1:] == column[:-1]
     both = np.zeros(len(events), bool)
     both[:-1] |= pair
     both[1:] |= pair

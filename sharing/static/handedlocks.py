@@ -22,7 +22,8 @@ def handed_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> Table:
     callees = np.array(sorted({callee for callee, _ in takers}), np.uint64)
     inside = having(image.calls, "callee", callees) & (image.calls["function"] >= 0)
     made = image.calls[inside]
-    made = made[(calls.mask[made["function"]] != 0) & ~calls.cold[made["function"]]]
+    caller = made["function"]
+    made = made[(calls.mask[caller] != 0) & ~calls.cold[caller]]
     tables = (image.args, image.behind.args, image.behind.word_args)
     known: set[tuple[int, int]] = set()
     for table in tables:

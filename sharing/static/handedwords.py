@@ -101,6 +101,7 @@ def _placed(rows: Table, field: str, known: dict[int, int]) -> Table:
     chosen = among(holders, keys)
     out: Table = rows[chosen].copy()
     stand = np.array([known[key] for key in holders[chosen].tolist()], np.uint64)
-    values = HELD | stand << np.uint64(HELD_OFFSET_BITS) | rows[field][chosen].astype(np.uint64) & _OFFSETS
-    out[field] = values.astype(out[field].dtype)
+    column = out[field]
+    values = HELD | stand << np.uint64(HELD_OFFSET_BITS) | column.astype(np.uint64) & _OFFSETS
+    column[:] = values.astype(column.dtype)
     return out

@@ -217,7 +217,8 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
             return _Object(record, type_row, many * size, True, record.alignment, is_array=many > 1)
         size = record.size or 2 * int(own.max())
     alignment = word if is_frame(record.pointer) else record.alignment
-    end = int((offsets(rows["target"]) + rows["size"]).max()) - begin
+    start, extent = offsets(rows["target"]), rows["size"]
+    end = int((start + extent).max()) - begin
     size = size or record.size or min(round_up(end, word), MAX_BYTES)
     return _Object(record, -1, size, bool(record.size), alignment, begin, is_array=bool(len(own)))
 

@@ -213,7 +213,8 @@ def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
     if (inside & (sites["kind"] == AccessKind.ADDRESS)).any():
         return False  # whoever has the address may set it
     at = np.uint64(pointer)
-    touched = (sites["target"] < at + size) & (sites["target"] + np.maximum(sites["size"], 1) > at)
+    target, extent = sites["target"], sites["size"]
+    touched = (target < at + size) & (target + np.maximum(extent, 1) > at)
     touched |= inside & (sites["flags"] & SiteFlag.INDEXED != 0)
     stores = sites[touched & among(sites["kind"], _WRITES)]
     held = image.behind.held[image.behind.held["variable"] == at]
@@ -250,7 +251,8 @@ def _is_settled(image: Image, calls: CallGraph, pointer: int, fixed: Sequence[in
     sites, word = image.sites, np.uint64(image.arch.pointer_size)
     inside = _leads_there(image, row, pointer)
     at = np.uint64(pointer)
-    here = (sites["target"] < at + word) & (sites["target"] + np.maximum(sites["size"], 1) > at)
+    target, extent = sites["target"], sites["size"]
+    here = (target < at + word) & (target + np.maximum(extent, 1) > at)
     touched = (here | (inside & (sites["flags"] & SiteFlag.INDEXED != 0))) & among(sites["kind"], _WRITES)
     setting = sites[touched | (inside & (sites["kind"] == AccessKind.ADDRESS))]
     return bool(len(setting)) and bool(_seldom(image, calls, setting).all())
@@ -312,7 +314,8 @@ def _record(image: Image, pointer: int) -> HeapRecord | None:
         size, alignment, name = allocation(image, ip)
         sizes.add(size)
         alignments.add(alignment)
-        row = int(image.calls["function"][image.calls["ip"] == np.uint64(ip)][0])
+        at = image.calls["ip"] == np.uint64(ip)
+        row = int(image.calls["function"][at][0])
         words.append(f"{name} in {function_name(image, row)}")
     if 0 in alignments:
         return None

@@ -54,7 +54,8 @@ class LifeLoops:
 
         ``once``: the functions that it runs once.
         """
-        rounds = self._rounds[once[self._rounds["function"]]]
+        function = self._rounds["function"]
+        rounds = self._rounds[once[function]]
         if len(distinct(rounds["function"])) != 1:
             return None
         life = min(loops_of(self._image, rounds))

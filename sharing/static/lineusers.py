@@ -70,9 +70,10 @@ class LineUsers:
     def touched(self, start: int, end: int) -> list[tuple[int, int]]:
         """Distinct ranges within [start, end) that one access of ordinary size touches, by address."""
         table = self._sites.rows
-        table = table[(table["size"] > 0) & (table["size"] <= shared.SCALAR_BYTES)]
-        table = table[(table["target"] >= np.uint64(start)) & (table["target"] + table["size"] <= np.uint64(end))]
-        ranges = zip(table["target"].tolist(), (table["target"] + table["size"]).tolist(), strict=True)
+        first, size = table["target"], table["size"]
+        last = first + size
+        chosen = (size > 0) & (size <= shared.SCALAR_BYTES) & (first >= np.uint64(start)) & (last <= np.uint64(end))
+        ranges = zip(first[chosen].tolist(), last[chosen].tolist(), strict=True)
         return sorted({span for span in ranges if span != (start, end)})
 
     def fitting(self, members: Sequence[tuple[int, int, int]], start: int, end: int) -> tuple[list[Users], Users]:

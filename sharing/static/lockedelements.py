@@ -82,8 +82,10 @@ def _has_lock(types: TypeTable, row: int, offset: int, knowledge: Knowledge) -> 
 def _indexed_locks(image: Image, calls: CallGraph, knowledge: Knowledge) -> Table:
     """Arguments that lead to a lock of an array behind a pointer, at a computed index; ``source`` is its stride."""
     args = np.concatenate([image.behind.args, image.behind.word_args])
-    args = args[(args["source"] > 0) & (args["source"] < NO_STRIDE) & (args["function"] >= 0)]
-    args = args[(calls.mask[args["function"]] != 0) & ~calls.cold[args["function"]]]
+    step, function = args["source"], args["function"]
+    args = args[(step > 0) & (step < NO_STRIDE) & (function >= 0)]
+    function = args["function"]
+    args = args[(calls.mask[function] != 0) & ~calls.cold[function]]
     callees = distinct(args["callee"])
     names = names_of_callees(image, callees)
     takers = {

@@ -85,8 +85,9 @@ def _both_ways(events: Table, lock: int, unlock: int) -> Table:
     """
     taken, released = (events[events["effect"] == effect] for effect in (lock, unlock))
     found: Table = events[among(events["address"], taken["address"]) & among(events["address"], released["address"])]
-    addresses, first = np.unique(found["address"], return_index=True)
-    found["row"] = found["row"][first][positions(addresses, found["address"])]
+    address, row = found["address"], found["row"]
+    addresses, first = np.unique(address, return_index=True)
+    found["row"] = row[first][positions(addresses, address)]
     return found
 
 
@@ -101,7 +102,8 @@ def _as_events(calls: Table, callee: Table, nets: dict[int, dict[Lock, int]], fo
     which = np.arange(len(call)) - np.repeat(np.cumsum(times) - times - first, times)
     found = np.zeros(len(call), form.dtype)
     for name in ("ip", "function", "loop_depth", "rarity", "order"):
-        found[name] = calls[name][call]
+        own = calls[name][call]
+        found[name] = own
     for name, column in (("address", address), ("row", row), ("effect", effect)):
         found[name] = column[which]
     return found, call
@@ -114,7 +116,8 @@ def _may_leave(events: Table) -> list[int]:
     )
     first = np.flatnonzero(leading(rows[["function", "address", "row"]]))
     last = np.append(first[1:], len(rows))[: len(first)] - 1
-    left: list[int] = distinct(rows["function"][first[rows["effect"][first] == rows["effect"][last]]]).tolist()
+    function, effect = rows["function"], rows["effect"]
+    left: list[int] = distinct(function[first[effect[first] == effect[last]]]).tolist()
     return left
 
 

@@ -32,17 +32,20 @@ def many_records(
     """The image of ``records`` with the accesses to such alone; None where there are none."""
     laid = records.image
     rows = laid.variables[len(image.variables) :]
-    rows = rows[(rows["size"] > 0) & (rows["size"] < image.arch.line_size)]
+    length = rows["size"]
+    rows = rows[(length > 0) & (length < image.arch.line_size)]
     rows = rows[[not _is_open(laid.types, kind) for kind in rows["type"].tolist()]]
     chosen = reached.places.chosen
     walked = {ip for ip, one in chosen.items() if one.walks}  # of threads that go through a part, two meet at its ends
     updating = _updated_at_once(calls, laid) & ~among(laid.sites["ip"], np.array(sorted(walked), np.uint64))
     targets = np.unique(laid.sites["target"][updating])
-    held = np.searchsorted(targets, rows["address"]) < np.searchsorted(targets, rows["address"] + rows["size"])
+    start, length = rows["address"], rows["size"]
+    held = np.searchsorted(targets, start) < np.searchsorted(targets, start + length)
     names = [laid.names[name].removeprefix("struct ") for name in rows["name"].tolist()]
     elements = {one.record for one in chosen.values() if one.record and not one.walks}
     elements |= {one.name for ip, one in reached.uncut[1].items() if not one.exact and ip not in walked}
-    alone = Counter(size for name, size in zip(names, rows["size"].tolist(), strict=True) if name not in elements)
+    sizes: list[int] = length.tolist()
+    alone = Counter(size for name, size in zip(names, sizes, strict=True) if name not in elements)
     beside = set[int]()
     if held.any():
         beside = _side_by_side(image, calls, alone.keys(), image.arch.line_size) | _started_with(image, knowledge)
@@ -57,7 +60,8 @@ def many_records(
 def _started_with(image: Image, knowledge: Knowledge) -> set[int]:
     """Bytes of elements of arrays that threads are started with, each with the one of another number."""
     args = np.concatenate([image.args, image.behind.args, image.behind.word_args])
-    args = args[(args["source"] > 0) & (args["kind"] != ArgKind.PARAM)]
+    step, kind = args["source"], args["kind"]
+    args = args[(step > 0) & (kind != ArgKind.PARAM)]
     callees = distinct(args["callee"])
     named = zip(callees.tolist(), names_of_callees(image, callees), strict=True)
     starters = np.array([at for at, name in named if name and knowledge.thread_start(name) is not None], np.uint64)
@@ -83,14 +87,15 @@ def _updated_at_once(calls: CallGraph, laid: Image) -> npt.NDArray[np.bool_]:
     """
     threads = _threads(calls)
     sites = laid.sites
-    masks = calls.mask[sites["function"]]
-    targets, place = np.unique(sites["target"], return_inverse=True)
+    function, target = sites["function"], sites["target"]
+    masks = calls.mask[function]
+    targets, place = np.unique(target, return_inverse=True)
     users = np.zeros(len(targets), masks.dtype)
     np.bitwise_or.at(users, place, masks)
     anybody = sum(1 << at for at, root in enumerate(calls.roots) if root.function < 0 and root.name != "main")
     mine = (masks & masks.dtype.type(anybody) == 0) & (masks & masks.dtype.type(threads) != 0)
     mine &= sites["flags"] & SiteFlag.ATOMIC == 0
-    key = place * (len(laid.functions) + 1) + sites["function"]
+    key = place * (len(laid.functions) + 1) + function
     read = mine & among(sites["kind"], (AccessKind.LOAD, AccessKind.RMW))
     written = mine & among(sites["kind"], (AccessKind.STORE, AccessKind.RMW))
     updating = mine & among(key, key[read]) & among(key, key[written])

@@ -154,7 +154,8 @@ def _outside(image: Image, one: MeetingPoint, roots: Sequence[Root]) -> Iterator
         yield msgspec.structs.replace(one, arrivals=outer(image, roots, one.arrivals), waits=waits)
         return
     calls = callers_of_waits(image, one.waits, begins)
-    parts = [calls] if not one.unnamed else [calls[calls["function"] == row] for row in distinct(calls["function"])]
+    caller = calls["function"]
+    parts = [calls] if not one.unnamed else [calls[caller == row] for row in distinct(caller)]
     for rows in parts:
         yield msgspec.structs.replace(one, arrivals=rows, waits=rows)
 

@@ -36,21 +36,23 @@ def object_entries(image: Image, starters: npt.NDArray[np.uint64]) -> Iterator[t
     taken = np.flatnonzero(chosen)
     unwritten = [s for s in image.sections if s.kind in (SectionKind.RELRO, SectionKind.CONSTANT)]
     taken = taken[within(sites["target"][taken], unwritten)]
+    taker, caller, call_ip = sites["function"], calls["function"], calls["ip"]
     args = image.args
     elsewhere = (args["kind"] == ArgKind.ADDRESS) & ~having(args, "callee", starters)
-    makers = distinct(calls["function"][handing])
+    makers = distinct(caller[handing])
     acts = _acting(image)
-    away = np.flatnonzero(elsewhere & having(args, "function", makers))
+    away = args[elsewhere & having(args, "function", makers)]
+    hander, handed = away["function"], away["value"]
     for maker in makers.tolist():
-        here = taken[sites["function"][taken] == maker]
-        mine = handing[calls["function"][handing] == maker]
-        mine = mine[np.argsort(calls["ip"][mine])]
+        here = taken[taker[taken] == maker]
+        mine = handing[caller[handing] == maker]
+        mine = mine[np.argsort(call_ip[mine])]
         # An object that is handed to another function as well is something else: an error that is told.
-        others = set(args["value"][away[args["function"][away] == maker]].tolist())
+        others = set(handed[hander == maker].tolist())
         for ip, table in sorted(zip(sites["ip"][here].tolist(), sites["target"][here].tolist(), strict=True)):
             row = _first_method(image, table) if table not in others and _is_vtable(image, table) else -1
             if row >= 0 and acts[row]:
-                behind = mine[int(np.searchsorted(calls["ip"][mine], ip)) :]
+                behind = mine[int(np.searchsorted(call_ip[mine], ip)) :]
                 yield from ((row, call) for call in (behind if len(behind) else mine).tolist())
 
 
@@ -71,7 +73,8 @@ def _acting(image: Image) -> npt.NDArray[np.bool_]:
     """Functions that call or access something: one that only tells what type an object has is no thread's work."""
     acts = np.zeros(len(image.functions), bool)
     for rows in (image.calls, image.sites):
-        acts[rows["function"][rows["function"] >= 0]] = True
+        function = rows["function"]
+        acts[function[function >= 0]] = True
     return acts
 
 

@@ -74,7 +74,8 @@ class _Tables:
         for place, what in image.behind.stored[["variable", "what"]].tolist():
             self._stored[place].add(what)
         words = image.code_words
-        self._code = dict(zip(words["slot"].tolist(), words["value"].tolist(), strict=True))
+        slots, code = words["slot"], words["value"]
+        self._code = dict(zip(slots.tolist(), code.tolist(), strict=True))
 
     def functions(self, pointer: int, behind: int) -> list[int]:
         """Addresses of what stands so far behind the begin of the tables of its objects; none where one is unknown."""
@@ -112,4 +113,5 @@ class _Tables:
         params = those_having(image.params, "function", makers[makers >= 0])
         params = params[(params["arg"] == 0) & (params["offset"] == 0) & (params["kind"] == AccessKind.STORE)]
         sites = image.sites[among(image.sites["function"], params["function"])]
-        return self._tables & set(sites["target"][sites["kind"] == AccessKind.ADDRESS].tolist())
+        taken = sites["kind"] == AccessKind.ADDRESS
+        return self._tables & set(sites["target"][taken].tolist())

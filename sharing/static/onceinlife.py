@@ -73,7 +73,8 @@ def latched(image: Image, graph: CallGraph, rows: Table, mask: Masks, seldom: Bo
     told = changes & (number >= 0)
     if not told.any():
         return found
-    first = np.append(True, rows["target"][1:] != rows["target"][:-1])
+    target = rows["target"]
+    first = np.append(True, target[1:] != target[:-1])
     of = np.cumsum(first) - 1
     many = int(of[-1]) + 1
     least, most = np.full(many, np.iinfo(np.int64).max), np.full(many, -1)

@@ -45,9 +45,10 @@ class Phases(msgspec.Struct, frozen=True):
 
 def program_point(image: Image, rows: Table) -> npt.NDArray[np.uint64]:
     """Position of sites or calls in their functions' control flow: block order, then offset."""
-    start = image.functions["address"][rows["function"]] if len(image.functions) else np.uint64(0)
-    offset = (rows["ip"] - start) & _OFFSET_MASK
-    result: npt.NDArray[np.uint64] = (rows["order"].astype(np.uint64) << _OFFSET_BITS) | offset
+    function, ip, order = rows["function"], rows["ip"], rows["order"].astype(np.uint64)
+    start = image.functions["address"][function] if len(image.functions) else np.uint64(0)
+    offset = (ip - start) & _OFFSET_MASK
+    result: npt.NDArray[np.uint64] = (order << _OFFSET_BITS) | offset
     return result
 
 

@@ -58,8 +58,9 @@ class KeptFunctions:
         self._stored = slots_of(own, image.kept["arg"], image.kept["function"])
         args = image.args
         callee, given = functions_given(image), np.full(len(args), SlotKind.ARGUMENT)
+        function = args["function"]
         self._passed = np.where(callee >= 0, slots_of(given, args["arg"], callee), -1)
-        self._source = np.where(args["function"] >= 0, slots_of(given, args["source"], args["function"]), -1)
+        self._source = np.where(function >= 0, slots_of(given, args["source"], function), -1)
         self._address = args["kind"] == ArgKind.ADDRESS
         self._whole = (args["kind"] == ArgKind.PARAM) & (args["value"] == 0)
         self._words = _Words(image)
@@ -92,7 +93,8 @@ class KeptFunctions:
         """Calls through pointers beside which those of what is kept there stand, or that are known to call it."""
         every = self._image.calls
         exact = self.resolved["ip"][self.resolved["slot"] != SlotKind.RECORD]  # others' records may have something else
-        known = np.concatenate([every["ip"][every["callee"] != 0], exact])
+        ip, callee = every["ip"], every["callee"]
+        known = np.concatenate([ip[callee != 0], exact])
         found: npt.NDArray[np.bool_] = among(calls["ip"], known)
         return found
 

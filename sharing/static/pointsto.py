@@ -133,7 +133,8 @@ class Solver:
         self._calls = _Calls(image)
         writable = (one for one in image.sections if one.kind is SectionKind.WRITABLE)
         self._writable = [(one.address, one.end) for one in writable]
-        self._words = dict(zip(image.code_words["slot"].tolist(), image.code_words["value"].tolist(), strict=True))
+        slots, values = image.code_words["slot"], image.code_words["value"]
+        self._words = dict(zip(slots.tolist(), values.tolist(), strict=True))
         self._targets: dict[int, set[int]] = defaultdict(set)  # by an indirect call, the functions that it calls
         self._at_call: dict[int, list[int]] = defaultdict(list)  # the moves of a call
         for at, move in enumerate(self._moves):
@@ -365,11 +366,11 @@ class _Calls:
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        calls = image.calls
-        self.callee = dict(zip(calls["ip"].tolist(), calls["callee"].tolist(), strict=True))
+        ips, callee = image.calls["ip"], image.calls["callee"]
+        self.callee = dict(zip(ips.tolist(), callee.tolist(), strict=True))
         own = zip(image.functions["address"].tolist(), range(len(image.functions)), strict=True)
         self.function = {address: row for address, row in own if address not in image.callee_names}
-        callees = np.unique(calls["callee"])
+        callees = np.unique(callee)
         self.names = dict(zip(callees.tolist(), names_of_callees(image, callees), strict=True))
         self._called = set(function_at(image, callees).tolist())
         self._computed: dict[int, bool] = {}

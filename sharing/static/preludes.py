@@ -76,9 +76,9 @@ def find_preludes(
     """
     rounds: dict[int, WaitingRounds] = {}
     for calls in _places(meetings):
-        ways = {}
+        ways, caller = {}, calls["function"]
         for at, own in enumerate(once):
-            root, here = roots[at], calls[own[calls["function"]]]
+            root, here = roots[at], calls[own[caller]]
             passes = len(distinct(here["function"])) == 1 and not in_loop(here["loop_depth"]).any()
             if passes and _is_thread(root):
                 ways[at] = _way(image, here, edges, own, entered)
@@ -119,7 +119,8 @@ def _way(image: Image, calls: Table, edges: Edges, own: Bools, entered: Bools) -
     for function, ends in towards.items():
         cut = points(image, ends)
         for table in _tables(image):
-            here = table[(table["function"] == function) & in_loop(table["loop_depth"])]
+            inside, depth = table["function"] == function, table["loop_depth"]
+            here = table[inside & in_loop(depth)]
             places = points(image, here)
             later = places.behind(cut).any(axis=1)
             lives |= bool(later.any())

@@ -101,7 +101,8 @@ class Profiler:
             self._held(locks),
         )
         self._helpers = Helpers(image)
-        self._set_up = distinct(locks.events["address"][locks.events["effect"] == INIT])
+        sets_up = locks.events["effect"] == INIT
+        self._set_up = distinct(locks.events["address"][sets_up])
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
         if threads is not None and once is not None:

@@ -193,7 +193,8 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     others = _by_place(calls[having(calls, "function", taken["function"]) & ~having(calls, "callee", prepares)])
     if not len(others):
         return np.zeros(0, np.int64)
-    at = np.minimum(np.searchsorted(others["ip"], taken["ip"], "right"), len(others) - 1)
+    ips, taking = others["ip"], taken["ip"]
+    at = np.minimum(np.searchsorted(ips, taking, "right"), len(others) - 1)
     follows = (others["function"][at] == taken["function"]) & among(others["callee"][at], installs)
     return _uncalled(image, distinct(row[follows]))
 

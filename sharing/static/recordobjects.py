@@ -257,8 +257,9 @@ def where_made(image: Image) -> Table:
     sites, calls = image.behind.sites, picked(image.calls, np.argsort(image.calls["ip"], kind="stable"))
     maker = holders(sites["target"])
     made = among(maker, calls["ip"])
-    at = np.minimum(np.searchsorted(calls["ip"], maker[made]), len(calls) - 1)
-    found: Table = sites["ip"][made][calls["function"][at] == sites["function"][made]]
+    ip, caller, user = calls["ip"], calls["function"], sites["function"][made]
+    at = np.minimum(np.searchsorted(ip, maker[made]), len(calls) - 1)
+    found: Table = sites["ip"][made][caller[at] == user]
     return found
 
 

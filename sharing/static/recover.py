@@ -83,10 +83,10 @@ def _ranges(
 ) -> tuple[Table, Table, Table]:
     """Starts, ends and lock rows (-1 none) of everything touched; an indexed access claims one element."""
     touched = picked(accesses, accesses["kind"] != AccessKind.ADDRESS)
-    starts = [touched["target"]]
+    target, stride = touched["target"], touched["stride"]
     size = np.maximum(touched["size"].astype(np.uint64), 1)
     indexed = (touched["flags"] & SiteFlag.INDEXED) != 0
-    ends = [touched["target"] + np.where(indexed, np.maximum(size, touched["stride"]), size)]
+    starts, ends = [target], [target + np.where(indexed, np.maximum(size, stride), size)]
     locks = [np.full(len(touched), -1, np.int64)]
     wanted = events[(events["effect"] == LOCK) | (events["effect"] == INIT)]
     for row in distinct(wanted["row"]).tolist():

@@ -36,8 +36,9 @@ SECTION_COUNTS = {
 def section_arms(image: Image, function: int) -> LifeArms | None:
     """None where this function, in which threads begin, has no sections, or they cannot be told."""
     mine = those_having(image.calls, "function", function)
-    called = dict(zip(mine["ip"].tolist(), names_of_callees(image, mine["callee"]), strict=True))
-    asking = mine[[called[ip] in SECTION_COUNTS or ip in image.signs.sections for ip in mine["ip"].tolist()]]
+    ips: list[int] = mine["ip"].tolist()
+    called = dict(zip(ips, names_of_callees(image, mine["callee"]), strict=True))
+    asking = mine[[called[ip] in SECTION_COUNTS or ip in image.signs.sections for ip in ips]]
     if not len(asking):
         return None
     known = among(asking["ip"], list(image.signs.sections)).all()
@@ -63,7 +64,8 @@ def _dispatched(image: Image, asking: Table) -> Iterator[Points]:
     every = np.concatenate([table[names].copy() for table in rows])
     every = every[in_loop(every["loop_depth"]) & among(mirrors.loops(every), loops)]
     every = every[~among(every["ip"], asking["ip"])]
-    _, first = np.unique(every["order"], return_index=True)
+    places = every["order"]
+    _, first = np.unique(places, return_index=True)
     used = points(image, every[np.sort(first)])
     blocks = image.blocks[image.blocks["function"] == function]
     blocks = blocks[

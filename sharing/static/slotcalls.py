@@ -106,14 +106,16 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
     handed = {one.entry for one in starts}
     address = image.functions["address"]
     once = known.outside & each_time(known.calls["rarity"])
-    callers = image.calls["function"][(image.calls["callee"] == 0) & (image.calls["function"] >= 0)]
+    callee, callers = image.calls["callee"], image.calls["function"]
+    callers = callers[(callee == 0) & (callers >= 0)]
     through = np.bincount(callers, minlength=len(image.functions))  # calls through pointers of each function
     given: dict[Given, None] = {}
     left = np.zeros(len(known.calls), bool)
     for at in np.flatnonzero(once).tolist():
-        entry = int(address[known.calls["function"][at]])
-        others = [int(address[row]) for row in known.targets[at] if row != known.calls["function"][at]]
-        if not others or through[known.calls["function"][at]] != 1:
+        caller = int(known.calls["function"][at])
+        entry = int(address[caller])
+        others = [int(address[row]) for row in known.targets[at] if row != caller]
+        if not others or through[caller] != 1:
             continue
         if handed & set(others):
             apart = _told_apart(image, starts, entry)
@@ -167,7 +169,8 @@ def as_called(image: Image, made: Table) -> Table:
     counts = np.searchsorted(rows["ip"], made["ip"], "right") - first
     begin = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts) if len(made) else first
     copies: Table = rows[begin + np.arange(len(begin))]
-    copies["callee"] = np.repeat(made["callee"], counts)
+    callee = made["callee"]
+    copies["callee"] = np.repeat(callee, counts)
     return copies
 
 

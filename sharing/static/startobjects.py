@@ -94,10 +94,12 @@ def _arrays(image: Image, found: list[_Started], given: Iterable[Given]) -> dict
 def with_words(image: Image, known: dict[int, int]) -> Image:
     """The image with what is done behind words of arguments, where these are known to lead (as of ``Given.data``)."""
     sites, steps = _placed(image.behind.word_sites, "target", known)
-    sites["stride"] = np.where(steps, steps, sites["stride"])
+    stride = sites["stride"]
+    sites["stride"] = np.where(steps, steps, stride)
     sites["flags"] |= np.where(steps, SiteFlag.INDEXED | SiteFlag.OWN, 0).astype(np.uint8)
     args, steps = _placed(image.behind.word_args, "value", known)
-    args["source"] = np.where(steps, steps, args["source"])
+    source = args["source"]
+    args["source"] = np.where(steps, steps, source)
     args["kind"] = ArgKind.ADDRESS
     heap_sites, heap_args = sites["target"] & HELD != 0, args["value"].astype(np.uint64) & HELD != 0
     behind = msgspec.structs.replace(
@@ -242,7 +244,7 @@ def _passed(image: Image, holder: int, rounds: int) -> int:
     """What is in the word of an argument, where all callers hand over the same; 0 unknown."""
     row = function_of(holder)
     told: set[int] = set()
-    for ip in image.calls["ip"][image.calls["callee"] == image.functions["address"][row]].tolist():
+    for ip in image.calls["ip"][calls_of(image, int(image.functions["address"][row]))].tolist():
         told.update(_words_at(image, holder, ip, rounds) or [0])
     result = told.pop() if len(told) == 1 else 0
     return 0 if result & int(HELD) and result >> HELD_OFFSET_BITS & WORD_HOLDER and not _is_whole(result) else result
@@ -359,9 +361,11 @@ def _placed(rows: Table, field: str, known: dict[int, int]) -> tuple[Table, npt.
     """Those behind words that are known, at what these lead to; and the steps of these."""
     holders = _holder(rows[field].astype(np.uint64))
     rows = rows[among(holders, np.array(sorted(known), np.uint64))].copy()
-    whats = [known[h] for h in _holder(rows[field].astype(np.uint64)).tolist()]
+    column = rows[field]
+    held = column.astype(np.uint64)
+    whats = [known[h] for h in _holder(held).tolist()]
     bases = np.array([what & _ADDRESSES for what in whats], np.uint64)
-    rows[field] = (bases + (rows[field].astype(np.uint64) & np.uint64(_OFFSETS))).astype(rows[field].dtype)
+    column[:] = (bases + (held & np.uint64(_OFFSETS))).astype(column.dtype)
     return rows, np.array([step_of(what) for what in whats], np.int64)
 
 
@@ -369,7 +373,8 @@ def _given(image: Image, found: list[_Started]) -> tuple[Given, ...]:
     """The functions that closures call through a pointer, and what they hand to them: words of the closure, and to
     methods the one object besides."""
     calls = image.calls
-    indirect = set(calls["function"][calls["callee"] == 0].tolist())
+    through = calls["callee"] == 0
+    indirect = set(calls["function"][through].tolist())
     given: list[tuple[int, int, int, int, int]] = []
     for one in found:
         data = {at: what for at, what in one.words.items() if what & int(HELD) or not is_code(image, what)}

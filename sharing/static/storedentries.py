@@ -56,7 +56,8 @@ def _loaded(image: Image, wanted: set[tuple[int, int]]) -> Iterator[tuple[int, i
     behind = picked(behind, (behind["kind"] == ArgKind.ADDRESS) & (behind["source"] == 0))
     loaded = image.args[image.args["kind"] == ArgKind.LOADED]
     for rows, is_slot in ((behind, False), (loaded, True)):
-        rows = rows[among(rows["callee"], callees) & (rows["function"] >= 0)]
+        caller = rows["function"]
+        rows = rows[among(rows["callee"], callees) & (caller >= 0)]
         for ip, callee, value, function, arg, _, _, depth in rows.tolist():
             if (callee, arg) in wanted:
                 slot = slot_at(SlotKind.RECORD, value) if is_slot else _slot_of(image, value)

@@ -52,7 +52,8 @@ def starts_and_ends(image: Image, knowledge: Knowledge, leading: Bools) -> Ends:
         others = [at for at, name in image.callee_names.items() if knowledge.starts_thread(name) and name != TASKS]
         by_tasks = not having(image.calls, "callee", others).any()
     else:
-        ended = leading_to(image, joins & ~_of_library(image))[own & leading[image.calls["function"]]]
+        caller = image.calls["function"]
+        ended = leading_to(image, joins & ~_of_library(image))[own & leading[caller]]
         by_tasks = not (image.imports & LET_GO) and not ended.any()
     if not by_tasks:
         return Ends(image, starts, joins, np.zeros_like(joins))

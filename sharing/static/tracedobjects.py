@@ -211,7 +211,8 @@ class _Placed:
 def _without_own(image: Image, leads: Leads, sites: Table) -> Leads:
     """Without what a function does to an object that it makes itself, again and again: it is most often its own."""
     calls = image.calls[in_loop(image.calls["loop_depth"])]
-    makers = dict(zip(calls["ip"].tolist(), calls["function"].tolist(), strict=True))
+    ips, caller = calls["ip"], calls["function"]
+    makers = dict(zip(ips.tolist(), caller.tolist(), strict=True))
     own = {(makers[one.of], row) for row, one in enumerate(leads.objects) if one.kind is Kind.MADE and one.of in makers}
     users = sites[["ip", "function"]].tolist() if own else ()
     again = {ip for ip, function in users for row, _ in leads.accesses.get(ip, ()) if (function, row) in own}

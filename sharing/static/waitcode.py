@@ -38,7 +38,8 @@ def without_waiting_loops(image: Image) -> Image:
 
     def flat(rows: Table) -> Table:
         rows = rows.copy()
-        rows["loop_depth"][waiting[rows["function"]]] = 0
+        function, depth = rows["function"], rows["loop_depth"]
+        depth[waiting[function]] = 0
         return rows
 
     return dataclasses.replace(image, sites=flat(image.sites), calls=flat(image.calls), params=flat(image.params))

@@ -101,7 +101,8 @@ def waiting_loops(image: Image, waits: Waits, once: Bools) -> WaitingRounds:
     loops: dict[Loop, int] = {}
     for rows, further in ((waits.direct, 1), (waits.through, 0)):
         calls = image.calls[rows]
-        calls = calls[once[calls["function"]] & in_loop(calls["loop_depth"])]
+        caller, looped = calls["function"], in_loop(calls["loop_depth"])
+        calls = calls[once[caller] & looped]
         depth = np.maximum(calls["loop_depth"].astype(np.int64) - further, 1)
         for loop, deep in zip(loops_of(image, calls), depth.tolist(), strict=True):
             loops[loop] = max(loops.get(loop, 0), deep)

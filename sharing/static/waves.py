@@ -228,7 +228,8 @@ def _ends_later(image: Image, function: int, starting: Bools, joining: Bools, lo
 def _deepened(image: Image, chosen: Bools, looped: Bools) -> Table:
     """These calls, in loops where they lead to joins in loops."""
     rows = image.calls[chosen].copy()
-    rows["loop_depth"] = np.where(looped[chosen], np.maximum(rows["loop_depth"], 1), rows["loop_depth"])
+    depth = rows["loop_depth"]
+    rows["loop_depth"] = np.where(looped[chosen], np.maximum(depth, 1), depth)
     return rows
 
 

@@ -110,7 +110,8 @@ def _candidates(
     """Roots with waits in each round of their own loops."""
     rows = np.array(sorted(objects.waits), np.int64)
     ran = np.asarray((threads.once | threads.near).any(axis=0))
-    rows = rows[ran[image.calls["function"][rows]]]
+    caller = image.calls["function"][rows]
+    rows = rows[ran[caller]]
     calls = image.calls[rows]
     how = _made(image, knowledge, objects, rows)
     looping = in_loop(image.calls["loop_depth"]) & (image.calls["function"] >= 0)

@@ -64,7 +64,8 @@ def _stored_by_calls(image: Image) -> Table:
     calls = calls[among(calls["ip"], np.array(list(words), np.uint64))]
     found = np.zeros(len(calls), image.sites.dtype)
     for name in ("ip", "function", "order", "loop_depth", "rarity"):
-        found[name] = calls[name]
+        own = calls[name]
+        found[name] = own
     found["target"] = [words[ip] for ip in calls["ip"].tolist()]
     found["kind"] = AccessKind.STORE
     found["flags"] = [SiteFlag.VIA_CALL | (SiteFlag.CLEARS if ip in zeros else 0) for ip in calls["ip"].tolist()]

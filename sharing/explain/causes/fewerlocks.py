@@ -43,7 +43,8 @@ def ask(builds: Builds) -> Verdicts:
     """A cause each, of what became worse and what became better."""
     matching = builds.variables
     pairs = matching.pairs
-    resized = matching.old.size[pairs["old"]] != matching.new.size[pairs["new"]]
+    old_row, new_row = pairs["old"], pairs["new"]
+    resized = matching.old.size[old_row] != matching.new.size[new_row]
     old, new = (
         _locks(activity, np.where(of >= 0, resized[of], True) if len(resized) else of < 0)
         for activity, of in ((builds.old, matching.of_old), (builds.new, matching.of_new))
@@ -70,7 +71,8 @@ def _locks(activity: Activity, changed: npt.NDArray[np.bool_]) -> dict[int, Lock
     profiler, context = activity.profiler, activity.context
     if profiler is None or context is None or not activity.threaded:
         return {}
-    slots = activity.slots[activity.slots["atomic"] & changed[activity.slots["row"]]]
+    atomic, of = activity.slots["atomic"], activity.slots["row"]
+    slots = activity.slots[atomic & changed[of]]
     order = (-slots["write"]).argsort(kind="stable")
     rows = list(dict.fromkeys(slots["row"][order].tolist()))[:MAX_EXAMINED]
     found = ((row, _taken(profiler.actors(row), context)) for row in rows)

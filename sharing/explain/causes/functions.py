@@ -148,7 +148,8 @@ def may_be_lines(builds: Builds, maybe: dict[str, str]) -> Cause:
 def _by_size(builds: Builds) -> Verdicts:
     """Of a listing: functions of another size, and those that came or went.  Equal sizes exclude nothing."""
     matching = builds.functions
-    old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
+    old, new = matching.pairs["old"], matching.pairs["new"]
+    old_row, new_row = old.astype(np.int64), new.astype(np.int64)
     before, after = matching.old.size[old_row].astype(np.int64), matching.new.size[new_row].astype(np.int64)
     sized = ~matching.old.inferred[old_row] & ~matching.new.inferred[new_row]
     differ = np.flatnonzero(sized & (before != after))
@@ -220,7 +221,8 @@ def _others(builds: Builds, bodies: Bodies) -> list[str]:
     calls are; new ones where both sides name their functions.
     """
     matching = builds.functions
-    old_row, new_row = matching.pairs["old"].astype(np.int64), matching.pairs["new"].astype(np.int64)
+    old, new = matching.pairs["old"], matching.pairs["new"]
+    old_row, new_row = old.astype(np.int64), new.astype(np.int64)
     sizes = matching.old.size[old_row], matching.new.size[new_row]
     done = matching.old.body[old_row], matching.new.body[new_row]
     differ = (sizes[0] != sizes[1]) & (sizes[0] > 0) & (sizes[1] > 0)

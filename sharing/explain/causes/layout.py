@@ -177,7 +177,8 @@ def moved_harmlessly(builds: Builds) -> str:
 
 def _moved_at_all(builds: Builds) -> int:
     runs = builds.shifts.runs
-    return int(runs["count"][runs["shift"] != 0].sum())
+    moved = runs["shift"] != 0
+    return int(runs["count"][moved].sum())
 
 
 def _largest_run(builds: Builds) -> Any:
@@ -418,10 +419,9 @@ def _shift(shifts: Shifts, pair: int) -> int:
 def _moved_by(shifts: Shifts, pair: int) -> int:
     """How many variables moved with one: those of equal shift in its section."""
     new = shifts.matching.new
-    rows = shifts.matching.pairs["new"][shifts.order]
-    same = (new.section[rows] == new.section[shifts.matching.pairs["new"][pair]]) & (
-        shifts.shift == _shift(shifts, pair)
-    )
+    new_row = shifts.matching.pairs["new"]
+    section = new.section[new_row]
+    same = (section[shifts.order] == section[pair]) & (shifts.shift == _shift(shifts, pair))
     return int(same.sum())
 
 

@@ -115,8 +115,8 @@ class Names:
         around = self._image.variable_at(use.link)  # one that begins before the line
         out = []
         for row in range(around if around >= 0 else first, end_row):
-            start = max(int(table["address"][row]), use.link)
-            end = min(int(table["address"][row]) + max(int(table["size"][row]), 1), use.link + use.size)
+            address, size = int(table["address"][row]), int(table["size"][row])
+            start, end = max(address, use.link), min(address + max(size, 1), use.link + use.size)
             if start < end:
                 out.append((start, end))
         return out

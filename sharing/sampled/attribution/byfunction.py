@@ -51,7 +51,8 @@ def spread(samples: Samples, image: Image, functions: tuple[str, ...], out: Tabl
     out["basis"][use], out["reason"][use] = Basis.FUNCTION, Reason.NONE
     used = np.zeros(len(names) + 1, np.bool_)
     used[out["function"][use]] = True
-    return tuple(names), shares[used[shares["function"]]]
+    sharing = shares["function"]
+    return tuple(names), shares[used[sharing]]
 
 
 def _shares(image: Image, names: list[str]) -> Table:

@@ -64,13 +64,15 @@ def locate(parts: Parts, rows: Table, addressed: Addressed, out: Table) -> None:
         return np.where(known, value, np.uint64(0))
 
     found = parts.memory.locate(some, addressed.process[into], address[into], pointers)
-    found["space"] = np.where(found["known"] == 1, found["space"], -1)
+    mapped, space = found["known"] == 1, found["space"]
+    found["space"] = np.where(mapped, space, -1)
     if own.any():
         found["space"][own] = parts.memory.thread_space(addressed.thread[at[own]])
         found["place"][own], found["region"][own] = address[at[own]], Region.TLS
         found["link"][own], found["data_module"][own] = 0, -1
     for name in ("place", "link", "space", "data_module", "region"):
-        out[name][into] = found[name]
+        column = found[name]
+        out[name][into] = column
 
 
 def describe(out: Table, code: SampledCode, operand: Column) -> None:
@@ -79,7 +81,8 @@ def describe(out: Table, code: SampledCode, operand: Column) -> None:
     if not len(here):
         return
     of = code.operands[operand[here]]
-    out["ip"][here], out["size"][here], out["kind"][here] = of["ip"], of["size"], of["kind"]
+    ip, size, kind = of["ip"], of["size"], of["kind"]
+    out["ip"][here], out["size"][here], out["kind"][here] = ip, size, kind
     flags = np.where(of["flags"] & OperandFlag.ATOMIC != 0, int(TouchFlag.ATOMIC), 0)
     flags |= np.where(of["role"] == Role.AT, int(TouchFlag.AT_IP), 0)
     flags |= np.where(of["flags"] & OperandFlag.SPIN_WAITS != 0, int(TouchFlag.SPIN_WAITS), 0)

@@ -44,7 +44,8 @@ class Processes:
         """From the sorted distinct ``keys`` of all samples."""
         pids = (thread_keys >> 32).astype(np.int32)
         about = samples.threads
-        executed = about[(about["exec"] == 1) & (about["tid"] == about["pid"])]
+        tid, pid_of = about["tid"], about["pid"]
+        executed = about[(about["exec"] == 1) & (tid == pid_of)]
         executions = {int(p): np.sort(executed["time"][executed["pid"] == p]) for p in np.unique(executed["pid"])}
         first: dict[int, int] = {}
         pid: list[int] = []

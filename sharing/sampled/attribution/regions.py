@@ -141,8 +141,9 @@ class Memory:
         inside &= address >> np.uint64(USER_BITS) == 0
         here = np.flatnonzero(inside)
         of = self.of_range[at[here]]
+        bias = of["bias"]
         with np.errstate(over="ignore"):
-            link = address[here] - of["bias"]
+            link = address[here] - bias
         out["link"][here] = np.where(of["writable"] == 1, link, np.uint64(0))
         out["data_module"][here] = of["file"]
         out["region"][here] = np.where(of["writable"] == 1, int(Region.STATIC), int(Region.CODE))
@@ -156,7 +157,8 @@ class Memory:
             return
         mappings, at = self.samples.mappings, mapping[here]
         into = rest[here]
-        out["place"][into] = address[into] - mappings["start"][at] + mappings["pgoff"][at]
+        start, offset = mappings["start"][at], mappings["pgoff"][at]
+        out["place"][into] = address[into] - start + offset
         out["space"][into] = self.kernel_space + 2 + number[here]
         # Where the object has no identity, physical addresses join what processes share.
         physical = (mappings["inode"][at] == 0) & (rows["phys_addr"][into] != 0)

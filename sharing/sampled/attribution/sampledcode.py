@@ -68,7 +68,8 @@ def is_software_clock(event: Event) -> bool:
 def skid_is_known(events: tuple[Event, ...], rows: Table) -> npt.NDArray[np.bool_]:
     """By sample: counters without precision interrupt some instructions late, and nobody knows how many."""
     known = np.array([is_software_clock(event) for event in events] or [False], np.bool_)
-    return np.asarray(known[rows["event"]] | (skids(events, rows) != Skid.TIMER))
+    of_event = rows["event"]
+    return np.asarray(known[of_event] | (skids(events, rows) != Skid.TIMER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,10 @@ class CodeKeys:
 
     def of_samples(self, rows: Table) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """(instruction, load bias of its file) of each sample."""
-        key = self.at(rows["mapping"], rows["ip"])
-        key[~self.modes[rows["mode"]]] = 0
-        return key, self.bias[rows["mapping"]]
+        mapping, mode = rows["mapping"], rows["mode"]
+        key = self.at(mapping, rows["ip"])
+        key[~self.modes[mode]] = 0
+        return key, self.bias[mapping]
 
 
 def instruction_keys(files: Column, ips: Column) -> npt.NDArray[np.uint64]:
@@ -201,7 +203,8 @@ def _charged(points: Table, operands: Table) -> tuple[npt.NDArray[np.int32], npt
     """(operand, Reason where there is none) by Skid and point."""
     before = points["before"]
     explicit = np.append(operands["flags"] & OperandFlag.IMPLICIT == 0, False)
-    at = np.where(explicit[points["at"]], points["at"], -1)
+    own = points["at"]
+    at = np.where(explicit[own], own, -1)
     undecoded = points["reason"] == Reason.UNDECODED
     unsure = points["reason"] == Reason.AMBIGUOUS
     charged = np.empty((len(Skid), len(points)), np.int32)

@@ -68,9 +68,11 @@ class _SampledLoops:
         function, order, ip = function[by_ip], order[by_ip], ip[by_ip]
         rows = attribution.rows
         target = np.array([m.target for m in attribution.modules] + [False], np.bool_)
-        rows = rows[target[rows["module"]] & (rows["thread"] >= 0)]
-        at = np.searchsorted(ip, rows["ip"])
-        known = np.append(ip, 0)[at] == rows["ip"]
+        module, thread = rows["module"], rows["thread"]
+        rows = rows[target[module] & (thread >= 0)]
+        sampled = rows["ip"]
+        at = np.searchsorted(ip, sampled)
+        known = np.append(ip, 0)[at] == sampled
         at, thread = at[known], rows["thread"][known]
         mirror, loop = self._mirrors.of(function[at], order[at]), self._mirrors.loop(function[at], order[at])
         keys, counts = np.unique(
@@ -120,10 +122,9 @@ def _functions_of(image: Image, attribution: Attribution) -> dict[int, tuple[int
     functions = image.functions
     if not len(functions):
         return {}
-    at = np.maximum(np.searchsorted(functions["address"], ips[numbers], "right") - 1, 0)
-    inside = (ips[numbers] >= functions["address"][at]) & (
-        ips[numbers] - functions["address"][at] < functions["size"][at]
-    )
+    start, size, asked = functions["address"], functions["size"], ips[numbers]
+    at = np.maximum(np.searchsorted(start, asked, "right") - 1, 0)
+    inside = (asked >= start[at]) & (asked - start[at] < size[at])
     for number, row, is_in in zip(numbers.tolist(), at.tolist(), inside.tolist(), strict=True):
         if is_in:
             out.setdefault(row, []).append(number)

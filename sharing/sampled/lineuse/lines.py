@@ -222,10 +222,11 @@ class _Runs:
         self.numbers = {name: number for number, name in enumerate(attribution.functions)}
         self._thread: Column = rows["thread"]
         self._functions = len(attribution.functions) + 1
-        self._code = rows["thread"].astype(np.int64) * self._functions + rows["function"]
+        function = rows["function"]
+        self._code = self._thread.astype(np.int64) * self._functions + function
         self._order: Rows | None = None
         self._known: dict[int, dict[int, None]] | None = None
-        self._placed = (rows["function"] >= 0) & (rows["thread"] >= 0)
+        self._placed = (function >= 0) & (self._thread >= 0)
 
     def threads(self, function: int) -> tuple[int, ...]:
         """Those that were sampled in a function."""

@@ -141,9 +141,9 @@ def _read(level: Level, functions: dict[tuple[str, str], int], modules: dict[str
         total, known = float(seconds[mask].sum()), level.range_of(name)[1]
         if total > 0 and known > 0:
             seconds[mask] *= known / total
-    module = rows["module"].astype(np.int64) + 1
+    module, row = rows["module"].astype(np.int64) + 1, rows["function"]
     paths = ["", *(m.path for m in attribution.modules)]
-    key = module * (len(attribution.functions) + 1) + rows["function"] + 1
+    key = module * (len(attribution.functions) + 1) + row + 1
     found, number = unique_inverse(key)
     number_of = []
     for one in found.tolist():
