@@ -37,7 +37,8 @@ class WaysScore:
 
 def ways_score(image: Image, executions: Executions) -> WaysScore | None:
     """Hold accesses and calls of ``image`` against all threads' counts; None where too few functions ran."""
-    address, row = np.unique(executions.table["address"], return_inverse=True)
+    counted_at = executions.table["address"]
+    address, row = np.unique(counted_at, return_inverse=True)
     made = np.bincount(row, executions.table["executions"].astype(np.float64), len(address))
 
     def counted(at: npt.NDArray[np.uint64]) -> Floats:

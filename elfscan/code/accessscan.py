@@ -321,7 +321,8 @@ def _known_words(program: Program, functions: Array, stored: Array | None) -> Ar
             unwritten |= (words["slot"] >= section.address) & (words["slot"] < section.end)
     words = picked(words, unwritten & ~among(words["slot"], slots["slot"]))
     more = np.zeros(len(words), slots.dtype)
-    more["slot"], more["value"] = words["slot"], words["value"]
+    slot, value = words["slot"], words["value"]
+    more["slot"], more["value"] = slot, value
     return stacked([slots, more])
 
 

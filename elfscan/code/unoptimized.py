@@ -44,9 +44,10 @@ def _places(program: Program, table: Array) -> tuple[Array, Array]:
     offsets = [-1 if one.file_offset is None else one.file_offset - base for one in program.layout.sections]
     known = np.array(offsets, np.int64)
     begin = np.array([section.address for section in program.layout.sections], np.uint64)
-    offset = known[table["section"]] + (table["address"] - begin[table["section"]]).astype(np.int64)
-    inside = (known[table["section"]] >= 0) & (offset >= 0) & (offset + LOOKED_AT <= len(program.elf.data))
-    rows = np.flatnonzero(inside & (table["section"] >= 0))
+    section, address = table["section"], table["address"]
+    offset = known[section] + (address - begin[section]).astype(np.int64)
+    inside = (known[section] >= 0) & (offset >= 0) & (offset + LOOKED_AT <= len(program.elf.data))
+    rows = np.flatnonzero(inside & (section >= 0))
     return rows, offset[rows]
 
 

@@ -118,7 +118,8 @@ class _Table:
         """What the loader puts into the word at this offset, 0 for nothing."""
         place = int(self._elf.sections["address"][self._row]) + self._at + at
         found = dynamic_relocations(self._elf)
-        words = found["addend"][(found["where"] == place) & (found["symbol"] == 0)]
+        here = (found["where"] == place) & (found["symbol"] == 0)
+        words = found["addend"][here]
         return int(words[0]) & _LAST_ADDRESS if len(words) else 0
 
     def _text(self) -> int:

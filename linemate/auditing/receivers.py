@@ -30,8 +30,8 @@ def with_receivers(image: Image) -> Image:
     ips = KeptFunctions(image).undecided()
     if not len(ips):
         return image
-    starts = image.functions["address"]
-    ends = starts + image.functions["size"]
+    starts, sizes = image.functions["address"], image.functions["size"]
+    ends = starts + sizes
     try:
         rows = read_origins(image.arch, ips, starts, ends, code_of(image))
         called = called_of(rows, read_locals(image.path, np.unique(rows["ip"])))

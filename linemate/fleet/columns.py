@@ -90,7 +90,8 @@ class _Variables:
         self.atomic = np.isin(
             np.arange(n), at[known & writes & ((accesses.sites["flags"] & SiteFlag.ATOMIC) != 0) & (accesses.lock < 0)]
         )
-        pairs = np.unique(np.stack([at[known], accesses.sites["function"][known].astype(np.int64)]), axis=1)
+        function = accesses.sites["function"][known].astype(np.int64)
+        pairs = np.unique(np.stack([at[known], function]), axis=1)
         self.functions = np.bincount(pairs[0], minlength=n)
         locked = known & (accesses.lock >= 0)
         locks = passes.knowledge.locks
@@ -161,7 +162,8 @@ def _accesses(passes: Passes) -> Columns:
     accesses, image = passes.accesses, passes.image
     sites = accesses.sites
     keys = np.zeros(len(sites), _ACCESS)
-    keys["function"], keys["address"], keys["kind"] = sites["function"], sites["target"], sites["kind"]
+    function, target, kind = sites["function"], sites["target"], sites["kind"]
+    keys["function"], keys["address"], keys["kind"] = function, target, kind
     keys["variable"], keys["lock"] = accesses.variable, accesses.lock >= 0
     keys["flags"] = sites["flags"] & (SiteFlag.ATOMIC | SiteFlag.INDEXED)
     found, where = np.unique(keys, return_inverse=True)

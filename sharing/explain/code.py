@@ -85,7 +85,8 @@ def offsets_of(image: Image, file: memoryview, rows: Ids) -> Ids:
         return np.full(len(rows), -1, np.int64)
     table = image.functions[rows]
     index = np.array([s.index for s in held], np.int64)
-    at = np.minimum(np.searchsorted(index, table["section"]), len(held) - 1)
+    section = table["section"]
+    at = np.minimum(np.searchsorted(index, section), len(held) - 1)
     start, size, offset = (
         np.array(column, np.uint64)[at]
         for column in zip(*((s.address, s.size, s.file_offset) for s in held), strict=True)

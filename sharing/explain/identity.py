@@ -131,7 +131,8 @@ def variables(image: Image, words: Vocabulary) -> Objects:
     address = table["address"].astype(np.uint64)
     if image.synthetic:
         start = {s.index: s.address for s in image.sections}
-        address = address - np.array([start.get(int(i), 0) for i in table["section"]], np.uint64)
+        begin = np.array([start.get(int(i), 0) for i in table["section"]], np.uint64)
+        address = address - begin
     recovered = (table["flags"] & VariableFlag.RECOVERED) != 0
     named = (table["name"] >= 0) & ~recovered
     plain = _unversioned([image.names[i] if i >= 0 else "" for i in table["name"].tolist()])

@@ -125,8 +125,8 @@ def summed(rows: Table) -> Table:
     rows = rows[order]
     if not len(rows):
         return rows
-    keys = ("module", "address", "thread")
-    new = np.r_[True, np.any([rows[k][1:] != rows[k][:-1] for k in keys], axis=0)]
+    keys = [rows[name] for name in ("module", "address", "thread")]
+    new = np.r_[True, np.any([key[1:] != key[:-1] for key in keys], axis=0)]
     first = np.flatnonzero(new)
     out: Table = rows[first]
     out["executions"] = np.add.reduceat(rows["executions"], first)

@@ -52,8 +52,9 @@ class Origins(msgspec.Struct, frozen=True):
         """Row of each ip, -1 where nothing is recorded."""
         if not len(self.table):
             return np.full(len(ips), -1, np.int64)
-        row = np.minimum(np.searchsorted(self.table["ip"], ips), len(self.table) - 1)
-        return np.where(self.table["ip"][row] == ips, row, -1)
+        known = self.table["ip"]
+        row = np.minimum(np.searchsorted(known, ips), len(known) - 1)
+        return np.where(known[row] == ips, row, -1)
 
     def leads_to_new(self, args: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Which of these arguments (ARG_DTYPE) lead to an object that nobody else has."""

@@ -66,7 +66,8 @@ def on_every_round(image: Image, edges: Edges, whole: Ints) -> Ints:
 def _looping(image: Image) -> Bools:
     loops = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
     for rows in (image.sites, image.calls):
-        loops[rows["function"][in_loop(rows["loop_depth"])]] = True
+        looped = in_loop(rows["loop_depth"])
+        loops[rows["function"][looped]] = True
     function, head = image.blocks["function"], image.blocks["head"]
     loops[function[head != 0]] = True
     loops[-1] = False

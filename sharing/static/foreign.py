@@ -71,8 +71,9 @@ def instructions(image: Image) -> tuple[Floats, Floats]:
     stubs = np.flatnonzero(functions["flags"] & FunctionFlag.STUB)
     names = names_of_callees(image, functions["address"][stubs])
     own[stubs] = [cost.get(name, numbers.STUB_INSTRUCTIONS) for name in names]
-    outside = np.flatnonzero((functions_called(image) < 0) & (image.calls["callee"] != 0))
-    addresses, inverse = np.unique(image.calls["callee"][outside], return_inverse=True)
+    callee = image.calls["callee"]
+    outside = np.flatnonzero((functions_called(image) < 0) & (callee != 0))
+    addresses, inverse = np.unique(callee[outside], return_inverse=True)
     by_address = np.array([cost.get(name, numbers.STUB_INSTRUCTIONS) for name in names_of_callees(image, addresses)])
     calls[outside] = by_address[inverse] if len(addresses) else 0.0
     return own, calls

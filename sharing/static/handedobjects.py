@@ -119,9 +119,10 @@ def _own_elements(image: Image, entries: Collection[int]) -> Image:
     marked = []
     for rows in (image.behind.sites, image.behind.word_sites):
         sites = copied(rows)
-        given = (sites["flags"] & SiteFlag.GIVEN != 0) & among(sites["function"], np.array(sorted(entries), np.int64))
-        sites["flags"][given] |= np.uint8(SiteFlag.OWN)
-        sites["flags"] &= np.uint8(255 - SiteFlag.GIVEN)
+        flags = sites["flags"]
+        given = (flags & SiteFlag.GIVEN != 0) & among(sites["function"], np.array(sorted(entries), np.int64))
+        flags[given] |= np.uint8(SiteFlag.OWN)
+        flags &= np.uint8(255 - SiteFlag.GIVEN)
         marked.append(sites)
     behind = msgspec.structs.replace(image.behind, sites=marked[0], word_sites=marked[1])
     return dataclasses.replace(image, behind=behind)

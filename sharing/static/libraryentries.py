@@ -122,7 +122,8 @@ def _wrappers(
     found = set()
     for at, _, wrapper in passed_on(image, callees, inverse, set(wanted), without):
         if wrapper is not None:
-            found.add((int(args["function"][at]), int(args["source"][at])))
+            function, source = args["function"][at], args["source"][at]
+            found.add((int(function), int(source)))
     return found
 
 

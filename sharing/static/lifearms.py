@@ -121,7 +121,8 @@ def _with_loops(image: Image) -> Bools:
     def looked_for() -> Bools:
         found = np.zeros(len(image.functions) + 1, bool)
         for table in (image.calls, image.sites, image.params):
-            found[table["function"][in_loop(table["loop_depth"])]] = True
+            looped = in_loop(table["loop_depth"])
+            found[table["function"][looped]] = True
         return found
 
     return _looping.of(image.calls, (image.sites, image.params, image.functions), looked_for)

@@ -49,7 +49,8 @@ def _with_loops_there_alone(image: Image, once: Addresses) -> npt.NDArray[np.int
     tables = image.sites, image.behind.elsewhere, image.params, image.calls
     loops = np.zeros(n + 1, bool)
     for table in tables:
-        loops[table["function"][in_loop(table["loop_depth"])]] = True
+        looped = in_loop(table["loop_depth"])
+        loops[table["function"][looped]] = True
     loops[n] = False  # of what is in no function
     there, elsewhere = np.zeros(n + 1, bool), np.zeros(n + 1, bool)
     for table in tables:

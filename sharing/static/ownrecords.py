@@ -62,7 +62,8 @@ def handed_one_each(image: Image, calls: CallGraph, told: Told, reached: Reached
         if root.function >= 0 and root.name != "main" and calls.concurrent(1 << at, 1 << at)
     ]
     functions = image.functions["address"]
-    again = set(image.calls["ip"][image.calls["loop_depth"] > 0].tolist())  # what these make are several
+    looped = image.calls["loop_depth"] > 0
+    again = set(image.calls["ip"][looped].tolist())  # what these make are several
     one = {
         (handed.entry, handed.parameter)
         for handed in told.handed
@@ -188,8 +189,9 @@ def _laid_out(
     at = [places[ip] for ip in found["ip"].tolist()]
     found["target"] = np.array([begin[one.name] + one.offset for one in at], np.uint64)
     found["stride"] = np.array([min(size[one.name], NO_STRIDE) for one in at], np.int64)
-    found["flags"] &= np.uint8(SiteFlag.ATOMIC | SiteFlag.CLEARS | SiteFlag.BITMAP)
-    found["flags"] |= np.uint8(SiteFlag.INDEXED)
+    flags = found["flags"]
+    flags &= np.uint8(SiteFlag.ATOMIC | SiteFlag.CLEARS | SiteFlag.BITMAP)
+    flags |= np.uint8(SiteFlag.INDEXED)
     own = np.array([masks[one.name] for one in at], calls.mask.dtype) & calls.mask[found["function"]] != 0
-    found["flags"][own] |= np.uint8(SiteFlag.OWN)
+    flags[own] |= np.uint8(SiteFlag.OWN)
     return dataclasses.replace(laid.image(), sites=found, given=())

@@ -40,8 +40,8 @@ class PointerCallers:
 
     def _running(self, calls: Table) -> Table:
         every, graph = self._image.calls, self._graph
-        runs = (graph.mask[calls["function"]] != 0) & ~among(calls["ip"], every["ip"][every["callee"] != 0])
-        calls = calls[runs]
+        caller, named = calls["function"], every["ip"][every["callee"] != 0]
+        calls = calls[(graph.mask[caller] != 0) & ~among(calls["ip"], named)]
         return calls[~graph.phases.sequential(calls["function"], program_point(self._image, calls))]
 
     @cached_property
@@ -126,7 +126,8 @@ class PointerCallers:
 
         for row, places in self._kept.handed_places().items():
             add(row, places)
-        made = kept[(kept["value"] != 0) & (kept["slot"] == SlotKind.RECORD)]
+        value, slot = kept["value"], kept["slot"]
+        made = kept[(value != 0) & (slot == SlotKind.RECORD)]
         for row, place in zip(function_at(image, made["value"]).tolist(), made["where"].tolist(), strict=True):
             add(row, {place})
         virtual, behind = self._kept.virtual()
@@ -159,7 +160,8 @@ class PointerCallers:
         """By function that a static record or table has, where in such a record; None: nothing says how long one is."""
         image, kept = self._image, self._image.kept
         rows, slots = self._kept.words()
-        made = kept[(kept["value"] != 0) & (kept["slot"] == SlotKind.STATIC)]
+        value, slot = kept["value"], kept["slot"]
+        made = kept[(value != 0) & (slot == SlotKind.STATIC)]
         rows = np.append(rows, function_at(image, made["value"]))
         slots = np.append(slots, made["where"].astype(np.int64))
         variables = image.variables_at(slots.astype(np.uint64))

@@ -458,7 +458,8 @@ class _Pointed:
 
     def _call(self, row: int) -> list[tuple[int, int, int]]:
         call = self._image.args[self._rows(row)]
-        return list(zip(call["arg"].tolist(), call["kind"].tolist(), call["value"].tolist(), strict=True))
+        arg, kind, value = call["arg"], call["kind"], call["value"]
+        return list(zip(arg.tolist(), kind.tolist(), value.tolist(), strict=True))
 
     def _rows(self, at: int) -> slice:
         """Of all arguments that the call of this row passes."""

@@ -84,7 +84,8 @@ def _holders(image: Image, row: int, parameter: int, at: int) -> list[int]:
     for function, number, begin in parts_of(image, row, parameter):
         mine = params[(params["function"] == function) & (params["arg"] == number)]
         mine = mine[among(mine["kind"], _WRITES) & (mine["offset"] < at - begin + width)]
-        if (mine["offset"] + mine["size"] > at - begin).any():
+        offset, size = mine["offset"], mine["size"]
+        if (offset + size > at - begin).any():
             return []
         word, rest = divmod(at - begin, width)
         if not rest and 0 <= word < WHOLE_ARGUMENT:

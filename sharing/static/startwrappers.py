@@ -112,6 +112,7 @@ def handed_words(image: Image, ip: int, function: int, number: int) -> Iterator[
 def _handed_to(image: Image, starter: int) -> set[tuple[int, int, int, int]]:
     """The same by the functions that callers hand over."""
     args = image.args
-    rows = args[(args["callee"] == image.functions["address"][starter]) & (args["kind"] == ArgKind.ADDRESS)]
+    address, callee = image.functions["address"][starter], args["callee"]
+    rows = args[(callee == address) & (args["kind"] == ArgKind.ADDRESS)]
     code = rows["arg"][function_at(image, rows["value"].astype(np.uint64)) >= 0]
     return {(at, at + 1, 0, 0) for at in code.tolist()}

@@ -85,7 +85,8 @@ def _by_object(image: Image, calls: Table) -> dict[int, list[int]]:
     given = picked(
         image.args, (image.args["arg"] == 0) & (image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0)
     )
-    address = dict(zip(given["ip"].tolist(), given["value"].tolist(), strict=True))
+    ips, values = given["ip"], given["value"]
+    address = dict(zip(ips.tolist(), values.tolist(), strict=True))
     found: dict[int, list[int]] = defaultdict(list)
     for number, ip in enumerate(calls["ip"].tolist()):
         if ip not in address:

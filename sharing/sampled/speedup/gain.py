@@ -425,7 +425,8 @@ class _Placed:
             parts[0].append(beside)
             parts[1].append(line)
             parts[2].append(1 / count[beside])
-            stores = (witnesses["sample"] * max(len(lines), 1) + other)[use & (witnesses["kind"] == AccessKind.STORE)]
+            stored = witnesses["kind"] == AccessKind.STORE
+            stores = (witnesses["sample"] * max(len(lines), 1) + other)[use & stored]
             parts[3].append(np.isin(pairs, stores))
         self.sample: Column = np.concatenate(parts[0]).astype(np.int64)
         self.line: Column = np.concatenate(parts[1]).astype(np.int64)
