@@ -53,7 +53,7 @@ from sharing.model import (
     SectionKind,
     TypeTable,
 )
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.guard import check_inputs, mark
 from sharing.model.image import TRACED_BYTES, Behind, Unit
 from sharing.model.linkage import is_rust
@@ -190,7 +190,7 @@ def _signs(
         return ThreadSigns()
     from elfscan.code.threadsigns import thread_signs
 
-    own = code.table[(code.table["name"] >= 0) & (not len(program.linkage.placeholders))]  # C library and all
+    own = picked(code.table, (code.table["name"] >= 0) & (not len(program.linkage.placeholders)))  # C library and all
     names = dict(zip(own["address"].tolist(), map(named.names.__getitem__, own["name"].tolist()), strict=True))
     return thread_signs(program, names | callees, accesses.tables["calls"], accesses.tables["args"])
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
+from sharing.model.arrays import picked
 
 _NAMED = (
     (re.compile(r"^Linker: .*?LLD (\S+)"), "LLD"),
@@ -106,7 +107,7 @@ def _letters(flags: int) -> str:
 
 
 def _stack(elf: ElfFile) -> str:
-    found = elf.segments[elf.segments["type"] == c.PT_GNU_STACK]
+    found = picked(elf.segments, elf.segments["type"] == c.PT_GNU_STACK)
     return "executable" if len(found) and int(found[0]["flags"]) & c.PF_X else "not executable"
 
 

@@ -15,6 +15,7 @@ from elfscan.compilers import compilers_comments
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile, map_file
 from elfscan.linkmodes import linker_of, modes_of
+from sharing.model.arrays import picked
 from sharing.model.comparison import FileTraits, SegmentTrait
 
 MAX_VERSIONS = 65_536  # version numbers are 16 bits wide
@@ -29,7 +30,7 @@ def read_traits(path: str) -> FileTraits:
     """
     data = map_file(path)
     elf = ElfFile(path, data)
-    interpreters = elf.segments[elf.segments["type"] == c.PT_INTERP]
+    interpreters = picked(elf.segments, elf.segments["type"] == c.PT_INTERP)
     comments: tuple[str, ...] = elf.losses.attempt("comments of compilers", lambda: compilers_comments(elf), ())
     versions: list[str] = elf.losses.attempt("needed versions", lambda: _versions(elf), [])
     interpreter = elf.losses.attempt(

@@ -26,6 +26,7 @@ from sharing.basics.geometry import line_start, lines_of
 from sharing.basics.naming import readable_names
 from sharing.basics.target import target_of
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import picked
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, SectionKind
 from sharing.model.linemap import LINES_SCHEMA, Excerpt, Layout, LayoutMember, LayoutObject, LayoutReport, LayoutSpan
@@ -173,7 +174,7 @@ def _with_accesses(image: Image, knowledge: Knowledge) -> Read:
     locks = lock_events(image, knowledge)
     sites = all_sites(image, knowledge)
     found = replace(recover(image, sites, locks, knowledge), sites=sites)
-    return Read(found, locks[locks["effect"] != INIT], knowledge)
+    return Read(found, picked(locks, locks["effect"] != INIT), knowledge)
 
 
 def _excerpts(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.errors import Malformed, Unrecognized
 from sharing.model.heap import NOTE_DTYPE, Notes
 from sharing.model.inputs import open_input
@@ -110,7 +111,7 @@ def read_notes(path: Path) -> Notes:
         if len(wrong):
             where = begin + int(wrong[0]) * form.itemsize
             raise Malformed(name, where, "a note of no known kind, or with more frames than fit")
-        parts.append(_widened(notes[notes["kind"] > 0]))  # 0: the process was ended while it wrote it
+        parts.append(_widened(picked(notes, notes["kind"] > 0)))  # 0: the process was ended while it wrote it
         left_out = min(left_out + int(header["left_out"]), (1 << 63) - 1)
         at = begin + used * form.itemsize
     rows = np.concatenate(parts) if parts else np.zeros(0, NOTE_DTYPE)

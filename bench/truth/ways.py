@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.truth.score import ranks
+from sharing.model.arrays import picked
 from sharing.model.executions import Executions
 from sharing.model.image import AccessKind, Image, Table
 from sharing.static.executions import times
@@ -46,7 +47,7 @@ def ways_score(image: Image, executions: Executions) -> WaysScore | None:
         return np.where(address[place] == at, made[place], 0.0) if len(address) else np.zeros(len(at))
 
     entered = counted(image.functions["address"].astype(np.uint64))
-    touching = image.sites[image.sites["kind"] != AccessKind.ADDRESS]
+    touching = picked(image.sites, image.sites["kind"] != AccessKind.ADDRESS)
     pairs = [_each(rows, entered, counted) for rows in (image.calls, touching)]
     true, said = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     if len(true) < 3 or not np.ptp(true) or not np.ptp(said):
@@ -57,7 +58,7 @@ def ways_score(image: Image, executions: Executions) -> WaysScore | None:
 
 def _each(rows: Table, entered: Floats, counted: Callable[[npt.NDArray[np.uint64]], Floats]) -> tuple[Floats, Floats]:
     """Of each instruction of a function that ran often, executions a run as powers of two: counted, and estimated."""
-    rows = rows[rows["function"] >= 0]
+    rows = picked(rows, rows["function"] >= 0)
     rows = rows[np.unique(rows["ip"], return_index=True)[1]]
     runs = entered[rows["function"]]
     rows, runs = rows[runs >= RUNS], runs[runs >= RUNS]

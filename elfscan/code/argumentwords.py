@@ -34,7 +34,7 @@ def words_apart(behind: Behind) -> Behind:
     own = _is_own(behind.sites["target"])
     kept = _is_own(behind.held["variable"])
     mine = msgspec.structs.replace(
-        behind, own_sites=behind.sites[own], own_held=behind.held[kept & ~_is_own(behind.held["what"])]
+        behind, own_sites=behind.sites[own], own_held=picked(behind.held, kept & ~_is_own(behind.held["what"]))
     )
     others = msgspec.structs.replace(
         mine,
@@ -60,12 +60,12 @@ def _words_apart(behind: Behind) -> Behind:
         stepped=behind.held[stepped & stored & ~on_frame],
         sites=picked(sites, ~of_word & ~nowhere),
         args=args[~arg_of_word],
-        held=behind.held[exact & ~stored & ~_is_word(behind.held["what"])],
+        held=picked(behind.held, exact & ~stored & ~_is_word(behind.held["what"])),
         elsewhere=picked(sites, nowhere),
         word_sites=picked(sites, of_word),
         word_args=picked(args, arg_of_word),
-        stored=behind.held[exact & stored & ~_is_word(behind.held["variable"])],
-        passed=behind.held[exact & stored & _is_word(behind.held["variable"]) & ~on_frame],
+        stored=picked(behind.held, exact & stored & ~_is_word(behind.held["variable"])),
+        passed=picked(behind.held, exact & stored & _is_word(behind.held["variable"]) & ~on_frame),
         framed=behind.held[exact & stored & on_frame],
     )
 

@@ -19,7 +19,7 @@ from elfscan.fileformat import constants as c
 from elfscan.fileformat.program import Program
 from sharing.model import ArgKind, SectionKind
 from sharing.model.arch.row import ThreadCalls
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.threadsigns import UNKNOWN_FLAGS, UNKNOWN_NAME, CloneCall, ThreadSigns
 
 Table = npt.NDArray[Any]
@@ -110,7 +110,7 @@ def _loaded(program: Program, names: dict[int, str], calls: Table, args: Table) 
         if not addresses:
             continue
         ips = set(calls["ip"][among(calls["callee"], addresses)].tolist())
-        rows = args[among(args["callee"], addresses) & (args["arg"] == argument)]
+        rows = picked(args, among(args["callee"], addresses) & (args["arg"] == argument))
         for ip, kind, value in zip(rows["ip"].tolist(), rows["kind"].tolist(), rows["value"].tolist(), strict=True):
             if kind == ArgKind.ADDRESS:
                 found.add(_text_at(program, value))
@@ -159,7 +159,7 @@ def _bytes_at(program: Program, address: int, size: int, kind: SectionKind) -> b
 def _sections(program: Program, names: dict[int, str], args: Table) -> frozenset[int]:
     """Calls by which threads of clang's OpenMP learn their share of sections, and not of a loop's rounds."""
     shares = [address for address, name in names.items() if name.startswith(_SHARES)]
-    rows = args[among(args["callee"], shares) & (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)]
+    rows = picked(args, among(args["callee"], shares) & (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS))
     return frozenset(
         ip
         for ip, place in rows[["ip", "value"]].tolist()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile
-from sharing.model.arrays import distinct, leading, positions, words_at
+from sharing.model.arrays import distinct, leading, picked, positions, words_at
 
 Array = npt.NDArray[Any]
 
@@ -45,7 +45,7 @@ def read_extents(elf: ElfFile) -> Array:
     if offsets is None:
         offsets = _walk(elf, data)
     extents = _decode(elf, data, address, offsets)
-    extents = extents[extents["size"] > 0]
+    extents = picked(extents, extents["size"] > 0)
     extents = extents[np.lexsort((-extents["size"].astype(np.int64), extents["address"]))]
     return extents[leading(extents["address"])]
 
@@ -75,7 +75,7 @@ def _header(elf: ElfFile) -> tuple[Array, int] | None:
     row = elf.find_section(".eh_frame_hdr")
     if row is not None:
         return elf.section_bytes(row), int(elf.sections["address"][row])
-    found = elf.segments[elf.segments["type"] == c.PT_GNU_EH_FRAME]
+    found = picked(elf.segments, elf.segments["type"] == c.PT_GNU_EH_FRAME)
     if not len(found):
         return None
     size = int(found[0]["file_size"])

@@ -23,7 +23,7 @@ from elfscan.fileformat.symbols import COMMON
 from elfscan.tools import Starter, ToolJob
 from elfscan.variables import DebugVariables
 from sharing.model import LinemateError, TypeTable
-from sharing.model.arrays import distinct, positions
+from sharing.model.arrays import distinct, picked, positions
 from sharing.model.image import Unit
 from sharing.model.process import scratch
 
@@ -215,7 +215,7 @@ def _columns(document: DwarfDocument, types: TypeTable, program: Program) -> Deb
         section = np.where(known, layout.row_of[index], -1)
         _place_by_name(program, rows, address, section)
     else:
-        blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
+        blocks = picked(elf.segments, elf.segments["type"] == c.PT_TLS)
         address[tls] += np.uint64(int(blocks[0]["address"]) if len(blocks) else 0)
         section = np.where(tls, layout.locate(address, tls=True), layout.locate(address))
     limits = (("type", len(types)), ("unit", len(document.units)), ("file", len(document.files)))

@@ -16,6 +16,7 @@ from elfscan.debug.dwarf import DwarfFunction, start_locals
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ElfFile, map_file
 from sharing.model.arch import machine_named
+from sharing.model.arrays import picked
 from sharing.model.locals import Around, Local, Locals, Static
 from sharing.model.types import TypeTable
 
@@ -69,7 +70,7 @@ def _around(functions: Sequence[DwarfFunction], files: Sequence[str]) -> tuple[A
 
 def _own_start(elf: ElfFile) -> int | None:
     """Where a program's thread-local storage starts, from the thread pointer; None where that is not known."""
-    blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
+    blocks = picked(elf.segments, elf.segments["type"] == c.PT_TLS)
     if not elf.machine.tls_ends_at_pointer or len(blocks) != 1:
         return None
     size, align = int(blocks[0]["size"]), max(int(blocks[0]["align"]), 1)

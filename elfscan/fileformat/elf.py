@@ -20,6 +20,7 @@ from elfscan.fileformat.headers import SECTION_DTYPE, SEGMENT_DTYPE, Header, hea
 from elfscan.fileformat.losses import Losses
 from sharing.model import Architecture, Malformed, Unrecognized
 from sharing.model.arch import find_architecture, machine_of_file
+from sharing.model.arrays import picked
 from sharing.model.inputs import map_input
 
 Array = npt.NDArray[Any]
@@ -278,7 +279,7 @@ class ElfFile:
     @cached_property
     def loads(self) -> Array:
         """PT_LOAD segments sorted by address, with their file sizes cut to the file."""
-        loads = self.segments[self.segments["type"] == c.PT_LOAD]
+        loads = picked(self.segments, self.segments["type"] == c.PT_LOAD)
         loads = loads[np.argsort(loads["address"], kind="stable")]
         room = np.where(loads["offset"] < self.size, np.uint64(self.size) - np.minimum(loads["offset"], self.size), 0)
         loads["file_size"] = np.minimum(np.minimum(loads["file_size"], room), loads["size"])
@@ -327,7 +328,7 @@ class ElfFile:
 
     def _dynamic_bytes(self) -> Array:
         rows: list[int] = np.flatnonzero(self.sections["type"] == c.SHT_DYNAMIC).tolist()
-        segments = self.segments[self.segments["type"] == c.PT_DYNAMIC]
+        segments = picked(self.segments, self.segments["type"] == c.PT_DYNAMIC)
         if rows:
             try:
                 return self.section_bytes(rows[0])
@@ -347,7 +348,7 @@ class ElfFile:
         rows = np.flatnonzero(self.sections["type"] == c.SHT_NOTE)[:MAX_NOTE_SECTIONS].tolist()
         spans = [(int(self.sections["offset"][row]), self._optional(row, "notes")) for row in rows]
         if not rows:
-            found = self.segments[self.segments["type"] == c.PT_NOTE][:MAX_NOTE_SECTIONS]
+            found = picked(self.segments, self.segments["type"] == c.PT_NOTE)[:MAX_NOTE_SECTIONS]
             for segment in found:
                 offset, size = int(segment["offset"]), int(segment["file_size"])
                 read = partial(self.bytes_at, offset, size, "a note segment")

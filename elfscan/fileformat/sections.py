@@ -19,6 +19,7 @@ import numpy.typing as npt
 from elfscan.fileformat import constants as c
 from elfscan.fileformat.elf import ADDRESS_LIMIT, ElfFile
 from sharing.model import Section, SectionKind
+from sharing.model.arrays import picked
 
 Array = npt.NDArray[Any]
 
@@ -132,7 +133,7 @@ def linked_layout(elf: ElfFile) -> Layout:
         return _segment_layout(elf)
     relro = [
         (int(s["address"]), int(s["address"]) + int(s["size"]))
-        for s in elf.segments[elf.segments["type"] == c.PT_GNU_RELRO]
+        for s in picked(elf.segments, elf.segments["type"] == c.PT_GNU_RELRO)
     ]
     limit = ADDRESS_LIMIT if elf.header.bits == 64 else 1 << 32
     parts: list[tuple[Section, int]] = []
@@ -207,13 +208,13 @@ def _called(elf: ElfFile, index: int) -> str:
 
 def _segment_layout(elf: ElfFile) -> Layout:
     """Loaded segments as sections ``segment0`` …, the part without bytes apart as ``segment0.bss``."""
-    for load in elf.segments[elf.segments["type"] == c.PT_LOAD]:
+    for load in picked(elf.segments, elf.segments["type"] == c.PT_LOAD):
         read = partial(elf.bytes_at, int(load["offset"]), int(load["file_size"]), "a loaded segment")
         elf.losses.attempt("some bytes of a segment", read, None)
     parts: list[tuple[Section, int]] = []
     relro = [
         (int(s["address"]), int(s["address"]) + int(s["size"]))
-        for s in elf.segments[elf.segments["type"] == c.PT_GNU_RELRO]
+        for s in picked(elf.segments, elf.segments["type"] == c.PT_GNU_RELRO)
     ]
     for row, load in enumerate(elf.loads):
         address, size, in_file, flags = (int(load[k]) for k in ("address", "size", "file_size", "flags"))

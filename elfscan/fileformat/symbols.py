@@ -22,7 +22,7 @@ from elfscan.fileformat.gofunctions import GoFunctions, read_go_functions
 from elfscan.fileformat.sections import Layout
 from elfscan.relocation.tables import dynamic_relocations
 from sharing.model import Section, plural
-from sharing.model.arrays import positions, stacked
+from sharing.model.arrays import picked, positions, stacked
 
 Array = npt.NDArray[Any]
 
@@ -364,7 +364,7 @@ def place(table: Array, layout: Layout, elf: ElfFile, common: Array | None = Non
         rows = np.where(section >= NO_SECTION, layout.locate(address), -1).astype(np.int32)
     tls = (table["type"] == c.STT_TLS) & (rows >= 0)
     if tls.any() and not layout.synthetic:
-        blocks = elf.segments[elf.segments["type"] == c.PT_TLS]
+        blocks = picked(elf.segments, elf.segments["type"] == c.PT_TLS)
         address[tls] += np.uint64(int(blocks[0]["address"]) if len(blocks) else 0)
     if common is not None:
         where = np.flatnonzero(section == COMMON)

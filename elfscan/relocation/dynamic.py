@@ -116,7 +116,7 @@ def read_linkage(elf: ElfFile, symbols: Symbols, addresses: Array, layout: Layou
     slots = words[known_slots]
     if elf.header.type == c.ET_EXEC:  # the linker filled the slots that need no loader
         filled = _static_slots(elf, layout)
-        slots = np.concatenate([slots, filled[positions(slots["slot"], filled["slot"]) < 0]])
+        slots = np.concatenate([slots, picked(filled, positions(slots["slot"], filled["slot"]) < 0)])
         slots = slots[np.argsort(slots["slot"], kind="stable")]
     descriptors = where[kind == types.tls_descriptor] if types.tls_descriptor else empty["slot"]
     return Linkage(slots, words, copied, placeholders, descriptors=descriptors)
@@ -157,5 +157,5 @@ def _static_slots(elf: ElfFile, layout: Layout) -> Array:
             steps = np.arange(len(values), dtype=np.uint64) * np.uint64(elf.header.bits // 8)
             part["slot"] = np.uint64(section.address) + steps
             part["value"] = values
-            parts.append(part[layout.locate(part["value"]) >= 0])
+            parts.append(picked(part, layout.locate(part["value"]) >= 0))
     return np.concatenate(parts) if parts else np.zeros(0, SLOT_DTYPE)

@@ -25,7 +25,7 @@ from elfscan.relocation.operations import compute, extent, store
 from elfscan.relocation.tables import RELOC_DTYPE, parse_relocations
 from sharing.model import Section, SectionKind, plural
 from sharing.model.arch.relocation import Formula
-from sharing.model.arrays import distinct, positions, words_at
+from sharing.model.arrays import distinct, picked, positions, words_at
 from sharing.model.process import scratch
 
 Array = npt.NDArray[Any]
@@ -137,7 +137,7 @@ def _read_relocations(elf: ElfFile, index: int, section: Section, count: int, ro
         if bad.any():
             why = f"{plural.count(int(bad.sum()), 'relocation')} of section {index} {what}"
             elf.losses.add("relocations", elf.malformed(at, why))
-    return relocs[(relocs["symbol"] < count) & (relocs["where"] < section.size)], data.size
+    return picked(relocs, (relocs["symbol"] < count) & (relocs["where"] < section.size)), data.size
 
 
 def _relocate(

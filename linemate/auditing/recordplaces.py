@@ -13,6 +13,7 @@ import numpy as np
 from elfscan.code.query import read_handed, read_origins
 from elfscan.debug.locals import read_locals
 from linemate.auditing.imagecode import code_of
+from sharing.model.arrays import picked
 from sharing.model.errors import LinemateError
 from sharing.model.image import Image, Table
 from sharing.model.linkage import is_cxx
@@ -79,7 +80,7 @@ def read_places(image: Image, ips: Table, handed: Table) -> Places:
 
 def _returned(rows: Table) -> dict[int, int]:
     """By row of the query the function that returned the value."""
-    found = rows[(rows["kept"] == WordSet.RETURNED) & (rows["parent"] < 0) & (rows["displacement"] == 0)]
+    found = picked(rows, (rows["kept"] == WordSet.RETURNED) & (rows["parent"] < 0) & (rows["displacement"] == 0))
     return dict(zip(found["asked"].tolist(), found["ip"].tolist(), strict=True))
 
 
@@ -93,7 +94,7 @@ def _without_tag(locals_: Locals) -> frozenset[str]:
 def _steps(image: Image) -> dict[int, int]:
     """Bytes between the elements that an instruction chooses from, where code of one object tells."""
     sites = image.behind.sites
-    stepping = sites[sites["stride"] > 0]
+    stepping = picked(sites, sites["stride"] > 0)
     return dict(stepping[["ip", "stride"]].tolist())
 
 

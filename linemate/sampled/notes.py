@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from sharing.basics import numbers
 from sharing.judge.numbers import MIN_TIMED
 from sharing.judge.sampled.verdict import Outcome, Verdicts
+from sharing.model.arrays import picked
 from sharing.model.attribution import Attribution, Basis, TouchFlag
 from sharing.model.finding import NOT_EXERCISED, Confidence, Finding, Severity, Verdict
 from sharing.model.plural import count, named
@@ -69,7 +70,7 @@ def _waiting(placed: Sequence[Attribution]) -> list[str]:
     """Loops that only look whether another thread has written: their time is no cost of the line."""
     by_function: Counter[str] = Counter()
     for one in placed:
-        rows = one.rows[(one.rows["flags"] & TouchFlag.SPIN_WAITS != 0) & (one.rows["function"] >= 0)]
+        rows = picked(one.rows, (one.rows["flags"] & TouchFlag.SPIN_WAITS != 0) & (one.rows["function"] >= 0))
         by_function.update(one.functions[number] for number in rows["function"].tolist())
     share = by_function.total() / max(sum(len(one.rows) for one in placed), 1)
     if share < WORTH_TELLING:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.finding import Slice
 
 PADDING = ""  # Slice.owner of a byte that is known to belong to no object
@@ -162,4 +163,4 @@ def occupancy(addresses: Addresses, sizes: Addresses, line_size: int) -> npt.NDA
     runs["start"] = edges[:-1] * np.uint64(line_size)
     runs["end"] = edges[1:] * np.uint64(line_size)
     runs["count"] = counts[:-1]
-    return runs[runs["count"] > 0]
+    return picked(runs, runs["count"] > 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.image import FunctionFlag, Image
 
 MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # splitmix64
@@ -18,7 +19,7 @@ def function_bodies(image: Image) -> npt.NDArray[np.int64]:
     functions = image.functions
     out = np.zeros(len(functions), np.uint64)
     for table, fields in ((image.sites, ("kind", "size", "loop_depth")), (image.calls, ("loop_depth", "tail"))):
-        rows = table[table["function"] >= 0]
+        rows = picked(table, table["function"] >= 0)
         if not len(rows):
             continue
         word = mixed(rows["ip"] - functions["address"][rows["function"]])

@@ -16,6 +16,7 @@ from sharing.explain.activity import Activity
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.linepairs import BuildView, LinePair, Relaid, busiest, thread_names
 from sharing.explain.match import Matching
+from sharing.model.arrays import picked
 from sharing.model.comparison import LineMates
 from sharing.model.finding import Severity
 from sharing.model.image import Image, SiteFlag
@@ -88,7 +89,7 @@ def _strides(image: Image) -> Ids:
     """The bytes between the elements of each variable that code chooses among, 0 where it does not."""
     sites = image.sites
     out = np.zeros(len(image.variables), np.int64)
-    sites = sites[((sites["flags"] & SiteFlag.INDEXED) != 0) & (sites["stride"] > 0)]
+    sites = picked(sites, ((sites["flags"] & SiteFlag.INDEXED) != 0) & (sites["stride"] > 0))
     row = image.variables_at(sites["target"])
     np.maximum.at(out, row[row >= 0], sites["stride"][row >= 0].astype(np.int64))
     return out

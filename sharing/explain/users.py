@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from sharing.explain.identity import Ids, base_name
+from sharing.model.arrays import picked
 from sharing.model.image import AccessKind, Image
 from sharing.static.callees import function_name
 
@@ -60,7 +61,7 @@ class Users:
     @cached_property
     def _table(self) -> Ids:
         """(row of the variable, offset in it, row of the function, what it does), ordered, each once."""
-        sites = self._image.sites[self._image.sites["function"] >= 0]
+        sites = picked(self._image.sites, self._image.sites["function"] >= 0)
         row = self._image.variables_at(sites["target"])
         sites, row = sites[row >= 0], row[row >= 0]
         if not len(sites):

@@ -21,6 +21,7 @@ from sharing.explain.code import Code, loop_heads, read_code
 from sharing.explain.identity import Ids
 from sharing.explain.linepairs import BuildView
 from sharing.explain.reported import added_to
+from sharing.model.arrays import picked
 from sharing.model.image import AccessKind
 from sharing.model.instructions import Deed, Holding, Table
 
@@ -42,7 +43,7 @@ def with_uses(builds: Builds, view: BuildView) -> Builds:
 def _uses(builds: Builds, view: BuildView, rows: set[int]) -> list[Use]:
     """Of functions that touch added bytes of the variables at ``rows``."""
     image = builds.new.image
-    sites = image.sites[image.sites["function"] >= 0]
+    sites = picked(image.sites, image.sites["function"] >= 0)
     row = image.variables_at(sites["target"])
     added = _added(view, sites, row)
     touching = np.unique(sites["function"][added & np.isin(row, sorted(rows))]).astype(np.int64)

@@ -20,7 +20,7 @@ from sharing.judge.onetime import AtOneTime
 from sharing.judge.passes import Passes, Profiled, sites_and_locks
 from sharing.judge.severitylimit import OF_PLACE, OF_TYPE, ONE_BESIDE_ANOTHER, ONE_FOR_ALL
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.finding import OF_SHARING, Severity, Verdict
 from sharing.model.image import ALLOCATED, ArgKind, Image, SiteFlag
 from sharing.model.profile import Actor, Heat
@@ -402,8 +402,8 @@ def _passes_on(
         image, passes.calls, passes.knowledge, handed, least=int(least), known=passes.spins
     )
     events = np.concatenate([locks.events, spins.taken])
-    sites_there = spins.without_own(sites[sites["target"] >= least])
-    events_there = events[events["address"] >= least]
+    sites_there = spins.without_own(picked(sites, sites["target"] >= least))
+    events_there = picked(events, events["address"] >= least)
     every = correlate.collect_accesses(image, passes.calls, sites_there, events_there)
     mine = every.take(every.variable >= len(passes.image.variables))
     if chosen is not None:

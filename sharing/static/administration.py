@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, Table
 from sharing.model.types import TypeKind
 from sharing.static import numbers
@@ -53,7 +53,7 @@ def administrators(image: Image, tables: frozenset[str], shown: npt.NDArray[np.u
 
 def _handed_alone(image: Image, shown: npt.NDArray[np.uint64]) -> Rows:
     """Variables whose address is handed to one of these functions, to no other, and stands in no data."""
-    args = image.args[image.args["kind"] == ArgKind.ADDRESS]
+    args = picked(image.args, image.args["kind"] == ArgKind.ADDRESS)
     variable = image.variables_at(args["value"].astype(np.uint64))
     ours = among(args["callee"], shown)
     found = distinct(variable[ours & (variable >= 0)])

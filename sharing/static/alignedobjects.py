@@ -10,6 +10,7 @@ import numpy as np
 
 from sharing.basics.columns import distinct_in, having
 from sharing.basics.geometry import round_up
+from sharing.model.arrays import picked
 from sharing.model.image import HEAP_ALIGNMENT, ArgKind, Image
 from sharing.static.allocations import allocating_calls, allocation
 from sharing.static.callees import names_of_callees
@@ -23,7 +24,7 @@ def alignments(image: Image) -> list[tuple[int, int]]:
     named = list(zip(callees.tolist(), names_of_callees(image, callees), strict=True))
     asked = [allocation(image, ip)[:2] for ip in allocating_calls(image)["ip"].tolist()]
     storing = np.array([at for at, name in named if name.endswith(_STORES)], np.uint64)
-    args = image.args[having(image.args, "callee", storing) & (image.args["kind"] == ArgKind.CONSTANT)]
+    args = picked(image.args, having(image.args, "callee", storing) & (image.args["kind"] == ArgKind.CONSTANT))
     given = {(ip, arg): value for ip, arg, value in args[["ip", "arg", "value"]].tolist()}
     asked += [(given.get((ip, 2), 0), given.get((ip, 1), 0)) for ip in np.unique(args["ip"]).tolist()]
     return [(size, alignment) for size, alignment in asked if size]

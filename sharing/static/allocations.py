@@ -22,7 +22,7 @@ _What = tuple[int, int]  # bytes, alignment; 0 if computed
 
 def allocation(image: Image, ip: int) -> tuple[int, int, str]:
     """(bytes, or 0 if computed; alignment, or 0 if computed; the allocator's name) of a call."""
-    call = image.calls[image.calls["ip"] == np.uint64(ip)][:1]
+    call = picked(image.calls, image.calls["ip"] == np.uint64(ip))[:1]
     if not len(call):
         return 0, HEAP_ALIGNMENT, ""
     asked = _known.of(image.calls, (image.args, image.functions, image.callee_names), lambda: _Asked(image))

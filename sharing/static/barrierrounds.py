@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.ways import Mirrors, points
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, Table
 from sharing.model.meetings import waits_for_all
 from sharing.model.ways import Points, longest
@@ -77,7 +77,7 @@ def rounds_of(
     if not objects:
         return
     arrivals, waits = (
-        np.concatenate([rows[rows["function"] == function] for rows in of_all])
+        np.concatenate([picked(rows, rows["function"] == function) for rows in of_all])
         for of_all in zip(*((one.arrivals, one.waits) for _, one in objects), strict=True)
     )
     passed = _passes_a_round(image, arrivals), _passes_a_round(image, waits)
@@ -104,7 +104,7 @@ def _passes_a_round(image: Image, calls: Table) -> tuple[int, int]:
 
 def _stages_told(image: Image, function: int, objects: list[MeetingPoint]) -> Stages | None:
     """The stages of these barriers, where the function passes no others, and they were counted: 1 if it has none."""
-    calls = image.calls[image.calls["function"] == function]
+    calls = picked(image.calls, image.calls["function"] == function)
     callees = distinct(calls["callee"])
     counted = callees[[waits_for_all(name) for name in names_of_callees(image, callees)]]
     rows = calls[among(calls["callee"], counted)]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import points
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points
 from sharing.static.edges import Edges
@@ -53,7 +53,7 @@ def before_starts(
     for root, where in enumerate(places):
         for function, calls in where.items():
             one = BeforeStarts(root, calls["ip"], points(image, calls), loops_around(image, calls))
-            own = [rows[rows["function"] == function] for rows in (image.sites, image.calls)]
+            own = [picked(rows, rows["function"] == function) for rows in (image.sites, image.calls)]
             if any(BEFORE in one.passed(image, rows[~alone(rows)]) for rows in own):
                 found[function].append(one)
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))

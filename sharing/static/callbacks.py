@@ -11,7 +11,7 @@ import numpy as np
 from sharing.basics import numbers as shared
 from sharing.basics.columns import distinct_in, numbered, those_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked
 from sharing.model.image import CALL_DTYPE, ArgKind, Image, Table
 from sharing.model.vocabulary import CallbackRow, CallbackThread
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
@@ -36,7 +36,7 @@ def callback_calls(image: Image, knowledge: Knowledge) -> Table:
             seldom = row.timer or _is_timer(image, at, row)
         else:
             ip = image.args["ip"][at]
-            calls = image.calls[image.calls["ip"] == ip].copy()
+            calls = picked(image.calls, image.calls["ip"] == ip).copy()
             seldom = row.thread is CallbackThread.ONCE
         if seldom:
             calls["rarity"] = np.minimum(calls["rarity"].astype(np.int64) + shared.SELDOM, MAX_RARITY)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct, stacked
+from sharing.model.arrays import distinct, picked, stacked
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers, perthread
 from sharing.static.callbacks import callback_calls
@@ -225,7 +225,7 @@ def _ways_in(image: Image, threads: ThreadStructure) -> _WaysIn:
 def _setters(image: Image) -> Bools:
     """Functions that store something and do nothing else: how callers of a library choose what it does, once."""
     n = len(image.functions)
-    sites = image.sites[image.sites["function"] >= 0]
+    sites = picked(image.sites, image.sites["function"] >= 0)
     plain = (sites["kind"] == AccessKind.STORE) & ((sites["flags"] & SiteFlag.ATOMIC) == 0)
     plain &= ~in_loop(sites["loop_depth"])
     more = np.bincount(sites["function"][~plain], minlength=n) > 0

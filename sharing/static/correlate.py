@@ -128,7 +128,7 @@ def all_sites(image: Image, knowledge: Knowledge, least: int = 0) -> Table:
     direct, given = image.sites, image
     if least:
         args, first = image.args, np.uint64(least)
-        direct = direct[direct["target"] >= first]
+        direct = picked(direct, direct["target"] >= first)
         other, value = args["kind"] != ArgKind.ADDRESS, args["value"].astype(np.uint64)
         given = dataclasses.replace(image, args=picked(args, other | (value >= first)))
     parts = [
@@ -258,7 +258,7 @@ def _extents(image: Image, targets: npt.NDArray[np.uint64], variable: npt.NDArra
 
 
 def _lock_sites(events: Table) -> Table:
-    events = events[events["effect"] != flow.INIT]
+    events = picked(events, events["effect"] != flow.INIT)
     sites = np.zeros(len(events), SITE_DTYPE)
     for name in ("ip", "function", "loop_depth", "rarity", "order"):
         sites[name] = events[name]

@@ -28,7 +28,7 @@ class StaticElements:
         size, sites = image.arch.pointer_size, image.sites
         chosen = (sites["flags"] & SiteFlag.INDEXED != 0) & (sites["size"] == size) & (sites["stride"] >= size)
         chosen &= sites["stride"] <= MOST_STRIDE
-        self._of_kind = {kind: self._by_ip(sites[chosen & (sites["kind"] == kind)]) for kind in _KINDS}
+        self._of_kind = {kind: self._by_ip(picked(sites, chosen & (sites["kind"] == kind))) for kind in _KINDS}
         self._first: dict[int, int] = {}  # address of the element that code names, by slot
         self._pointers: Ints | None = None
 

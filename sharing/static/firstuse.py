@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import mirrors
-from sharing.model.arrays import among, distinct, union
+from sharing.model.arrays import among, distinct, picked, union
 from sharing.model.image import HELD, AccessKind, FunctionFlag, Image, SiteFlag, Table, ZeroRange
 from sharing.static import numbers
 from sharing.static.callees import calls_by_callee
@@ -63,7 +63,7 @@ def _taken_for_good(image: Image, flags: npt.NDArray[np.uint32], ranges: Table) 
     if pairs is None:
         return np.zeros(len(ranges), bool)
     site, variable = pairs
-    takes = image.zero_ranges[image.zero_ranges["what"] == ZeroRange.TAKES]
+    takes = picked(image.zero_ranges, image.zero_ranges["what"] == ZeroRange.TAKES)
     takes = takes[np.argsort(takes["begin"], kind="stable")]
     begin, ip = takes["begin"], image.sites["ip"][site]
     at = np.minimum(np.searchsorted(begin, ip), max(len(takes) - 1, 0))
@@ -82,7 +82,7 @@ def _numbered(ranges: Table) -> Iterator[tuple[Rows, Addresses]]:
 
     Of each variable one number at a time.
     """
-    sets = ranges[ranges["what"] == ZeroRange.SETS]
+    sets = picked(ranges, ranges["what"] == ZeroRange.SETS)
     rows = np.flatnonzero((ranges["what"] == ZeroRange.DIFFERS) & (ranges["value"] > 0))
     rows = rows[among(_with_value(ranges[rows]), _with_value(sets))]
     for _ in range(MAX_NUMBERS):

@@ -207,7 +207,7 @@ def lock_calls(image: Image, knowledge: Knowledge, handed: ByEntry | None = None
 
 
 def _wrapped(image: Image, events: Table, unknown: Table, waiting: Table) -> Table:
-    held = events[~among(events["ip"], waiting) & (events["effect"] != INIT)]
+    held = picked(events, ~among(events["ip"], waiting) & (events["effect"] != INIT))
     return wrapper_calls(image, held, unknown, lock=LOCK, unlock=UNLOCK)
 
 

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.columns import numbered
+from sharing.model.arrays import picked
 from sharing.model.image import (
     HELD,
     WHOLE_ARGUMENT,
@@ -108,7 +109,7 @@ class _Functions:
     def behind_pointers(self) -> Iterator[tuple[int, int, dict[int, str]]]:
         """(callee, argument, functions in the record) of calls that are handed what is on the heap or in the frame."""
         args, passed, calls = self._image.behind.args, self._image.behind.passed, self._image.calls
-        args = args[args["kind"] == ArgKind.ADDRESS]
+        args = picked(args, args["kind"] == ArgKind.ADDRESS)
         for callee, argument, place in args[["callee", "arg", "value"]].tolist():
             if found := self.in_record(place):
                 yield callee, argument, found

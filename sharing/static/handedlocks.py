@@ -9,7 +9,7 @@ import numpy as np
 
 from sharing.basics.columns import distinct_in, having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import ARG_DTYPE, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import names_of_callees
@@ -51,7 +51,7 @@ def _takers(image: Image, knowledge: Knowledge) -> set[tuple[int, int]]:
         for arg, _, effect in knowledge.lock_calls(names[at])
         if effect != "init"
     }
-    passed = image.args[(image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0)]
+    passed = picked(image.args, (image.args["kind"] == ArgKind.PARAM) & (image.args["function"] >= 0))
     for _ in range(numbers.LOCK_WRAPPERS):
         rows = passed[among(passed["callee"], np.array(sorted({callee for callee, _ in takers}), np.uint64))]
         more = {

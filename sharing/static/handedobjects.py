@@ -66,7 +66,7 @@ def told_apart(image: Image, knowledge: Knowledge, entries: Collection[int] = ()
     words = behind_words(image, sorted({*_one_object(image, alone), *_called_with_one(image, lives)}))
     args = joined_by_ip(args, words.args)
     sites = through_starts(dataclasses.replace(image, args=stacked([image.args, args])), knowledge)
-    sites = sites[sites["target"] & ~(HELD - np.uint64(1)) == HELD]
+    sites = picked(sites, sites["target"] & ~(HELD - np.uint64(1)) == HELD)
     behind = msgspec.structs.replace(image.behind, sites=joined_by_ip(image.behind.sites, words.sites), args=args)
     clear = dataclasses.replace(image, behind=behind)
     return Told(clear, alone, given, sites, words.found)
@@ -93,7 +93,7 @@ def _called_with_one(image: Image, lives: Collection[int]) -> set[tuple[int, int
     """The same of functions that threads call themselves, where all calls give them one object."""
     args = image.behind.args
     addresses = image.functions["address"][np.array(sorted(lives), np.int64)]
-    args = args[among(args["callee"], addresses) & (args["kind"] == ArgKind.ADDRESS)]
+    args = picked(args, among(args["callee"], addresses) & (args["kind"] == ArgKind.ADDRESS))
     objects: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for callee, arg, value, source in args[["callee", "arg", "value", "source"]].tolist():
         objects[callee, arg].append((value, source))

@@ -72,7 +72,7 @@ def behind_words(image: Image, handed: Iterable[tuple[int, int, int]]) -> Words:
                 places[holder].add(data + at)
                 entry_of.setdefault(data + at, Word(entry, at, argument))
             mine = those_having(stores, "function", function)
-            mine = mine[mine["arg"] == number]
+            mine = picked(mine, mine["arg"] == number)
             written.update((mine["offset"] + (data + begin)).tolist())
     known: dict[int, int] = {}
     found: dict[int, Word] = {}

@@ -175,7 +175,7 @@ def _wrapping(image: Image, known: _Handing) -> _Handing:
     for _ in range(numbers.PARAM_ROUNDS):
         every = known | found
         rows = _of_kind(those_having(image.args, "callee", list(every)), ArgKind.PARAM)
-        rows = rows[(rows["value"] == 0) & (rows["function"] >= 0)]
+        rows = picked(rows, (rows["value"] == 0) & (rows["function"] >= 0))
         by_call: dict[tuple[int, int, int], dict[int, int]] = {}
         for ip, callee, _, function, arg, _, source, _ in rows.tolist():
             by_call.setdefault((ip, callee, function), {})[arg] = source
@@ -223,9 +223,9 @@ class _Callers:
         if not ips or not rounds or _is_taken(image, int(address)):
             return [one]
         given = those_having(self._args, "callee", address)
-        given = given[given["arg"] == argument]
-        places = {row[0]: row for row in given[given["kind"] == ArgKind.ADDRESS].tolist()}
-        passed = {row[0]: row for row in given[given["kind"] == ArgKind.PARAM].tolist()}
+        given = picked(given, given["arg"] == argument)
+        places = {row[0]: row for row in picked(given, given["kind"] == ArgKind.ADDRESS).tolist()}
+        passed = {row[0]: row for row in picked(given, given["kind"] == ArgKind.PARAM).tolist()}
         found = []
         for ip in ips:
             if ip in places:
@@ -289,7 +289,7 @@ def _used(image: Image, entry: int, parameter: int) -> int:
     """Bytes of what a function is handed up to the last that it uses itself."""
     params = image.params
     row = int(function_at(image, np.array([entry], np.uint64))[0])
-    mine = params[(params["function"] == row) & (params["arg"] == parameter)]
+    mine = picked(params, (params["function"] == row) & (params["arg"] == parameter))
     return int((mine["offset"] + mine["size"]).max(initial=0))
 
 

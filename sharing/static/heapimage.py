@@ -172,7 +172,7 @@ def _given(given: Iterable[Given], places: dict[int, tuple[int, int, int]]) -> I
 
 def _words(ranges: Table) -> Table:
     """Of words behind pointers."""
-    words: Table = ranges[ranges["variable"] & HELD != 0]
+    words: Table = picked(ranges, ranges["variable"] & HELD != 0)
     return words
 
 
@@ -197,7 +197,7 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     rows = rows[among(holders(rows["target"]), np.array([record.pointer, *record.calls], np.uint64))]
     type_row = row_named(types, record.type)
     size = types.size(type_row) if type_row >= 0 else 0
-    strided = rows[(rows["flags"] & SiteFlag.INDEXED != 0) & (rows["stride"] > 0)]
+    strided = picked(rows, (rows["flags"] & SiteFlag.INDEXED != 0) & (rows["stride"] > 0))
     if type_row >= 0 and _holds_one(record, size) and size not in set(strided["stride"].tolist()):
         alignment = max(record.alignment, types.alignment(type_row))
         return _Object(record, type_row, size, sized=True, alignment=alignment)
@@ -206,7 +206,7 @@ def _object(told: Told, record: HeapRecord, types: TypeTable) -> _Object | None:
     word = told.image.arch.pointer_size
     begin = int(offsets(rows["target"]).min()) // word * word if is_frame(record.pointer) else 0
     # An index that begins behind its first step is of an array in the record.
-    outer = strided[offsets(strided["target"]) - np.uint64(begin) < strided["stride"]]
+    outer = picked(strided, offsets(strided["target"]) - np.uint64(begin) < strided["stride"])
     own = outer["stride"][outer["flags"] & SiteFlag.OWN != 0]
     if type_row >= 0 or len(outer):
         if not len(own):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.basics.columns import those_having
 from sharing.basics.naming import Demangle, readable_names
 from sharing.knowledge.mangled import parse
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import (
     HEAP_ALIGNMENT,
     HELD,
@@ -157,7 +157,7 @@ def _led_records(image: Image, calls: CallGraph, known: Collection[int]) -> list
         name = function_name(image, row)
         words = f"argument of {name}+{offset:#x}"
         where = f"the one that a pointer leads to, {offset} bytes into the argument of {name}"
-        made = image.calls[image.calls["ip"] == np.uint64(holder)]
+        made = picked(image.calls, image.calls["ip"] == np.uint64(holder))
         if holder in known:
             continue
         if is_frame(holder):
@@ -216,8 +216,8 @@ def _is_fixed(image: Image, calls: CallGraph, pointer: int) -> bool:
     target, extent = sites["target"], sites["size"]
     touched = (target < at + size) & (target + np.maximum(extent, 1) > at)
     touched |= inside & (sites["flags"] & SiteFlag.INDEXED != 0)
-    stores = sites[touched & among(sites["kind"], _WRITES)]
-    held = image.behind.held[image.behind.held["variable"] == at]
+    stores = picked(sites, touched & among(sites["kind"], _WRITES))
+    held = picked(image.behind.held, image.behind.held["variable"] == at)
     new = held["ip"][_makes(image, held)]
     others = stores[~among(stores["ip"], new)]
     if (others["flags"] & SiteFlag.CLEARS == 0).any():
@@ -254,7 +254,7 @@ def _is_settled(image: Image, calls: CallGraph, pointer: int, fixed: Sequence[in
     target, extent = sites["target"], sites["size"]
     here = (target < at + word) & (target + np.maximum(extent, 1) > at)
     touched = (here | (inside & (sites["flags"] & SiteFlag.INDEXED != 0))) & among(sites["kind"], _WRITES)
-    setting = sites[touched | (inside & (sites["kind"] == AccessKind.ADDRESS))]
+    setting = picked(sites, touched | (inside & (sites["kind"] == AccessKind.ADDRESS)))
     return bool(len(setting)) and bool(_seldom(image, calls, setting).all())
 
 
@@ -307,7 +307,7 @@ def _seldom(image: Image, calls: CallGraph, stores: Table) -> npt.NDArray[np.boo
 
 def _record(image: Image, pointer: int) -> HeapRecord | None:
     """What the image says of the object behind the pointer; None where that may be one of several."""
-    held = image.behind.held[image.behind.held["variable"] == np.uint64(pointer)]
+    held = picked(image.behind.held, image.behind.held["variable"] == np.uint64(pointer))
     made = holders(held["what"][_makes(image, held)])
     sizes, alignments, words = set(), set(), []
     for ip in dict.fromkeys(made.tolist()):

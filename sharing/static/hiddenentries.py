@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.columns import having, rows_having, those_having
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, SiteFlag, SlotKind
 from sharing.static.callees import Argument, function_at
 from sharing.static.pointercalls import KeptFunctions
@@ -27,7 +27,7 @@ def hidden_entries(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Ar
     calls, args = image.calls, image.args
     asked = callees[[callee for callee, _ in wanted if callee >= 0]]
     told = those_having(args, "ip", calls["ip"][having(calls, "callee", asked)])
-    told = told[(told["kind"] == ArgKind.ADDRESS) | (told["kind"] == ArgKind.PARAM)]
+    told = picked(told, (told["kind"] == ArgKind.ADDRESS) | (told["kind"] == ArgKind.PARAM))
     known = set(zip(told["ip"].tolist(), told["arg"].tolist(), strict=True))
     found: list[tuple[int, int]] = []
     for callee, argument in sorted(wanted):
@@ -41,7 +41,7 @@ def hidden_entries(image: Image, callees: npt.NDArray[np.uint64], wanted: set[Ar
 
 def _candidates(image: Image, function: int) -> list[int]:
     """Rows of functions that this one may choose among."""
-    kept = image.kept[(image.kept["function"] == function) & (image.kept["slot"] == SlotKind.UNKNOWN)]
+    kept = picked(image.kept, (image.kept["function"] == function) & (image.kept["slot"] == SlotKind.UNKNOWN))
     rows = set(function_at(image, kept["value"]).tolist())
     sites = those_having(image.sites, "function", function)
     read = (sites["kind"] == AccessKind.LOAD) & (sites["stride"] > 0)
@@ -66,11 +66,11 @@ def _in_table(image: Image, begin: int, stride: int) -> list[int]:
 def _put_in_table(image: Image, begin: int) -> set[int]:
     """Functions that code stores in elements of the table, or hands to what stores them there."""
     sites, kept = image.sites, image.kept
-    stores = sites[(sites["target"] == begin) & (sites["kind"] == AccessKind.STORE)]
+    stores = picked(sites, (sites["target"] == begin) & (sites["kind"] == AccessKind.STORE))
     there = those_having(kept, "ip", stores["ip"][stores["flags"] & SiteFlag.INDEXED != 0])
     if not len(there):
         return set()
     rows = set(function_at(image, there["value"][there["value"] != 0]).tolist())
-    handed = there[there["value"] == 0]
+    handed = picked(there, there["value"] == 0)
     arguments = {argument_slot(*one) for one in handed[["function", "arg"]].tolist()}
     return rows.union(*KeptFunctions(image).at(arguments).values())

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.columns import having, those_having
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import Image, SlotKind
 from sharing.static.callees import Argument
 from sharing.static.executions import in_loop
@@ -51,15 +51,15 @@ def kept_for(image: Image, starter: int, entry: int, callees: npt.NDArray[Any]) 
     Of source ``slotcalls`` knows whom it calls.
     """
     mine = those_having(image.calls, "function", entry)
-    mine = mine[(mine["callee"] == 0) & (mine["slot"] == SlotKind.RECORD)]
+    mine = picked(mine, (mine["callee"] == 0) & (mine["slot"] == SlotKind.RECORD))
     if image.origins or len(mine) != 1 or in_loop(mine["loop_depth"])[0]:
         return
     through = those_having(image.calls, "callee", 0)
-    through = through[through["function"] >= 0]
+    through = picked(through, through["function"] >= 0)
     if ((through["slot"] == SlotKind.RECORD) & (through["where"] == mine["where"][0])).sum() > 1:
         return
-    kept = image.kept[(image.kept["slot"] == SlotKind.RECORD) & (image.kept["where"] == mine["where"][0])]
-    kept = kept[(kept["value"] == 0) & (kept["function"] != starter) & (kept["function"] >= 0)]
+    kept = picked(image.kept, (image.kept["slot"] == SlotKind.RECORD) & (image.kept["where"] == mine["where"][0]))
+    kept = picked(kept, (kept["value"] == 0) & (kept["function"] != starter) & (kept["function"] >= 0))
     for function, argument in zip(kept["function"].tolist(), kept["arg"].tolist(), strict=True):
         if (at := _number(callees, image.functions["address"][function])) >= 0:
             yield at, argument
@@ -71,11 +71,11 @@ def _callbacks(image: Image, starter: int, entry: int) -> set[int]:
     Of source ``slotcalls`` knows whom they call.
     """
     calls = those_having(image.calls, "function", entry)
-    calls = calls[calls["callee"] == 0]
+    calls = picked(calls, calls["callee"] == 0)
     if image.origins or (calls["slot"] != SlotKind.RECORD).any():
         return set()
     once = calls["where"][~in_loop(calls["loop_depth"])]
-    kept = image.kept[(image.kept["function"] == starter) & (image.kept["value"] == 0)]
+    kept = picked(image.kept, (image.kept["function"] == starter) & (image.kept["value"] == 0))
     otherwise = (kept["slot"] != SlotKind.RECORD) | among(kept["where"], once)
     return set(kept["arg"].tolist()) - set(kept["arg"][otherwise].tolist())
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import having, those_having
 from sharing.knowledge.runtimes import needed_threads
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import ArgKind, Image, SlotKind
 from sharing.model.threadsigns import UNKNOWN_FLAGS, UNKNOWN_NAME, CloneCall, shares_memory
 from sharing.static.callees import function_name
@@ -43,7 +43,7 @@ def making_processes(image: Image, cloning: list[int]) -> Bools:
     args = image.args
     result = having(args, "callee", cloning)
     spawning = np.isin(args["function"], _rows_named(image, _PROCESSES))
-    flags = args[result & (args["arg"] == _FLAGS_ARGUMENT) & (args["kind"] == ArgKind.CONSTANT)]
+    flags = picked(args, result & (args["arg"] == _FLAGS_ARGUMENT) & (args["kind"] == ArgKind.CONSTANT))
     ips = [int(row["ip"]) for row in flags if not shares_memory(int(row["value"]))]
     return np.asarray(result & (spawning | np.isin(args["ip"], ips)), bool)
 
@@ -146,8 +146,8 @@ def _by_number(image: Image, addresses: list[int]) -> int:
     args = image.args
     rows = those_having(args, "callee", addresses)
     numbers = (rows["arg"] == 0) & (rows["kind"] == ArgKind.CONSTANT)
-    for row in rows[numbers & among(rows["value"], list(image.signs.numbers))]:
-        handed = rows[(rows["ip"] == row["ip"]) & (rows["arg"] == 1) & (rows["kind"] == ArgKind.CONSTANT)]
+    for row in picked(rows, numbers & among(rows["value"], list(image.signs.numbers))):
+        handed = picked(rows, (rows["ip"] == row["ip"]) & (rows["arg"] == 1) & (rows["kind"] == ArgKind.CONSTANT))
         flags = int(handed["value"][0]) if len(handed) else UNKNOWN_FLAGS
         if row["value"] != image.signs.numbers[0] or shares_memory(flags):
             return int(row["ip"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sharing.basics.columns import those_having
 from sharing.model.arch import machine_named
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, Image
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.executions import in_loop
@@ -54,6 +54,6 @@ def _asks(image: Image, function: int) -> bool:
 
 def _is_handed_twice(image: Image, address: int) -> bool:
     args = those_having(image.args, "callee", [address])
-    args = args[(args["kind"] == ArgKind.ADDRESS) & (args["source"] == 0)]
-    handed, asked = (args[args["arg"] == one][["ip", "value"]].tolist() for one in (_HANDED, _ASKED))
+    args = picked(args, (args["kind"] == ArgKind.ADDRESS) & (args["source"] == 0))
+    handed, asked = (picked(args, args["arg"] == one)[["ip", "value"]].tolist() for one in (_HANDED, _ASKED))
     return bool(handed) and handed == asked

@@ -16,6 +16,7 @@ from sharing.basics.columns import having, numbered
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
 from sharing.knowledge.runtimes import imports_threads
+from sharing.model.arrays import picked
 from sharing.model.image import AccessKind, Image, SlotKind
 from sharing.model.vocabulary import data_of
 from sharing.static.callees import Argument, function_at, names_of_callees, passed_on
@@ -79,9 +80,9 @@ def read_near_starts(library: Image, knowledge: Knowledge) -> set[tuple[int, int
     is handed, and does not call itself: it copies the record, or hands the thread what is in it."""
     near = _starts(library, knowledge).near
     params, width = library.params, library.arch.pointer_size
-    rows = params[(params["function"] >= 0) & (params["kind"] == AccessKind.LOAD) & (params["size"] >= width)]
+    rows = picked(params, (params["function"] >= 0) & (params["kind"] == AccessKind.LOAD) & (params["size"] >= width))
     rows = rows[near[rows["function"]]]
-    calls = library.calls[(library.calls["callee"] == 0) & (library.calls["slot"] == SlotKind.RECORD)]
+    calls = picked(library.calls, (library.calls["callee"] == 0) & (library.calls["slot"] == SlotKind.RECORD))
     called = set(zip(calls["function"].tolist(), calls["where"].tolist(), strict=True))
     return {
         (function, argument, at + more)
@@ -102,7 +103,7 @@ def _given_to_threads(knowledge: Knowledge, starter: str) -> tuple[int, ...]:
 
 def _stored(kept: npt.NDArray[np.void]) -> list[tuple[int, int]]:
     """(row of a function, argument of it) that it stores in a record."""
-    rows = kept[(kept["value"] == 0) & (kept["slot"] == SlotKind.RECORD) & (kept["function"] >= 0)]
+    rows = picked(kept, (kept["value"] == 0) & (kept["slot"] == SlotKind.RECORD) & (kept["function"] >= 0))
     return list(zip(rows["function"].tolist(), rows["arg"].tolist(), strict=True))
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sharing.basics.columns import rows_having, those_having
 from sharing.basics.kept import Kept
 from sharing.basics.ways import Mirrors, points
+from sharing.model.arrays import picked
 from sharing.model.image import Image, Table
 from sharing.model.ways import Points
 from sharing.static.callees import functions_called
@@ -112,7 +113,7 @@ def _calls(image: Image, function: int) -> Points:
     mine = rows_having(calls, "function", function)
     mine = mine[(callees[mine] >= 0) & _with_loops(image)[callees[mine]]]
     found: Table = calls[mine]
-    return points(image, found[~in_loop(found["loop_depth"]) & each_time(found["rarity"])])
+    return points(image, picked(found, ~in_loop(found["loop_depth"]) & each_time(found["rarity"])))
 
 
 def _with_loops(image: Image) -> Bools:

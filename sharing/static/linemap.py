@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.geometry import UNKNOWN, Extent, occupancy, own_bytes, straddle_mask
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import AccessKind, Image, SectionKind, Table, VariableFlag
 from sharing.model.linemap import (
     CrowdedLine,
@@ -161,7 +161,7 @@ class LineMap:
             if section.kind is SectionKind.WRITABLE:
                 runs = occupancy(*self._columns(section.index), self.line_size)
                 top = runs[np.argsort(-runs["count"].astype(np.int64), kind="stable")[:limit]]
-                for run in top[top["count"] > 1]:
+                for run in picked(top, top["count"] > 1):
                     lines = range(int(run["start"]), int(run["end"]), self.line_size)[:limit]
                     found.extend((-int(run["count"]), line) for line in lines)
         out: list[CrowdedLine] = []
@@ -171,7 +171,7 @@ class LineMap:
         return out
 
     def _columns(self, section: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        table = self.image.variables[self.image.variables["section"] == section]
+        table = picked(self.image.variables, self.image.variables["section"] == section)
         return table["address"].astype(np.uint64), table["size"].astype(np.uint64)
 
     def _section_name(self, address: int) -> str:

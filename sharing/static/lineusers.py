@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics import numbers as shared
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static import numbers
 from sharing.static.callees import function_name
@@ -55,7 +55,7 @@ class LineUsers:
     def functions(self, start: int, end: int, *kinds: AccessKind) -> tuple[str, ...]:
         """Functions that access a byte of [start, end) in one of the ways, most sites first, loops weighted."""
         sites = self._sites
-        return self._named(sites.rows[self._touching(sites, start, end) & among(sites.rows["kind"], kinds)])
+        return self._named(picked(sites.rows, self._touching(sites, start, end) & among(sites.rows["kind"], kinds)))
 
     def updaters(self, start: int, end: int) -> tuple[str, ...]:
         """Functions that change a byte of [start, end) atomically."""
@@ -102,8 +102,8 @@ class LineUsers:
         rows = self._sites.rows
         return (
             self._named(self._locks.rows[locks]),
-            self._named(rows[sites & (rows["kind"] == AccessKind.LOAD)]),
-            self._named(rows[sites & among(rows["kind"], STORES)]),
+            self._named(picked(rows, sites & (rows["kind"] == AccessKind.LOAD))),
+            self._named(picked(rows, sites & among(rows["kind"], STORES))),
         )
 
     def _named(self, rows: Table) -> tuple[str, ...]:

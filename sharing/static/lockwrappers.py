@@ -83,8 +83,10 @@ def _both_ways(events: Table, lock: int, unlock: int) -> Table:
 
     Each as one type: a lock may be taken as what begins with it, and released as itself.
     """
-    taken, released = (events[events["effect"] == effect] for effect in (lock, unlock))
-    found: Table = events[among(events["address"], taken["address"]) & among(events["address"], released["address"])]
+    taken, released = (picked(events, events["effect"] == effect) for effect in (lock, unlock))
+    found: Table = picked(
+        events, among(events["address"], taken["address"]) & among(events["address"], released["address"])
+    )
     address, row = found["address"], found["row"]
     addresses, first = np.unique(address, return_index=True)
     found["row"] = row[first][positions(addresses, address)]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, Image, SiteFlag
 from sharing.model.types import TypeKind, TypeTable
 from sharing.static.allocations import allocating_calls, allocation
@@ -119,7 +119,7 @@ def _side_by_side(image: Image, calls: CallGraph, sizes: Set[int], line: int) ->
     made = allocating_calls(image)
     asked = {ip: allocation(image, ip)[:2] for ip in made["ip"].tolist()}
     often = Counter(size for size, _ in asked.values())
-    looped = made[made["loop_depth"] > 0]
+    looped = picked(made, made["loop_depth"] > 0)
     looped = looped[[not int(calls.mask[row]) & threads for row in looped["function"].tolist()]]
     loops: dict[tuple[object, int], list[int]] = defaultdict(list)
     columns = (looped["ip"].tolist(), looped["loop_depth"].tolist(), loops_of(image, looped))

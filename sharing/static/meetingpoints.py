@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import distinct_in, rows_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked
 from sharing.model.image import ArgKind, Image, SiteFlag, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
@@ -60,8 +60,8 @@ class MeetingPoint(msgspec.Struct, frozen=True):
 
     def within(self, function: int) -> MeetingPoint:
         """What one function does there."""
-        arrivals, waits = (rows[rows["function"] == function] for rows in (self.arrivals, self.waits))
-        behind = None if self.behind is None else self.behind[self.behind["function"] == function]
+        arrivals, waits = (picked(rows, rows["function"] == function) for rows in (self.arrivals, self.waits))
+        behind = None if self.behind is None else picked(self.behind, self.behind["function"] == function)
         return MeetingPoint(arrivals, waits, self.of_region, self.unnamed, behind)
 
     @property

@@ -18,7 +18,7 @@ from sharing.basics.columns import having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
 from sharing.knowledge.threadclasses import thread_classes
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of
@@ -29,7 +29,7 @@ def object_starts(image: Image, rows: Iterable[int], starting: npt.NDArray[np.bo
     """By method (a row) the addresses of all calls that start a thread with an object of its class, where these are
     known.  ``starting``: calls that start a thread with an object."""
     classes = {(one.typeinfo, one.slot) for one in thread_classes() if one.made_to_start}
-    starts = image.calls[starting & (image.calls["function"] >= 0)]
+    starts = picked(image.calls, starting & (image.calls["function"] >= 0))
     found = {row: _starts_of(image, row, tables_of(image, row, classes), starts) for row in rows}
     # Objects of two classes are not started by one call.
     used = Counter(ip for ips in found.values() for ip in set(ips))
@@ -55,15 +55,15 @@ def _starts_of(image: Image, row: int, tables: npt.NDArray[np.uint64], starts: T
     found: list[int] = []
     for function in sorted(set(made["function"].tolist())):
         # Compilers take an address long before they store it: the store stands where the object is made.
-        there = stored[stored["function"] == function]
-        found += _behind(image, function, there if len(there) else made[made["function"] == function], starts)
+        there = picked(stored, stored["function"] == function)
+        found += _behind(image, function, there if len(there) else picked(made, made["function"] == function), starts)
     return found if all(found) else []
 
 
 def _behind(image: Image, function: int, places: Table, starts: Table) -> list[int]:
     """Addresses of the calls that start what is made at these places of a function (a row); 0 of one not known."""
     for _ in range(numbers.ENTRY_WRAPPERS):
-        here = starts[starts["function"] == function]
+        here = picked(starts, starts["function"] == function)
         if len(here):
             return [_next(image, places[at : at + 1], here) for at in range(len(places))]
         # A constructor only makes it.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.columns import having, those_having
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import HELD, AccessKind, ArgKind, Image, ImageKind, SiteFlag, SlotKind, Table
 from sharing.static.callees import function_at
 from sharing.static.slotcalls import as_called, joined_calls
@@ -53,7 +53,9 @@ def _pointers(image: Image, ips: Table) -> dict[int, int]:
     """By call, of these, the static variable whose object it is handed first."""
     args = image.behind.args
     args = args[among(args["ip"], ips)]
-    args = args[(args["callee"] == 0) & (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS) & (args["source"] == 0)]
+    args = picked(
+        args, (args["callee"] == 0) & (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS) & (args["source"] == 0)
+    )
     rows = args[["ip", "value"]].tolist()
     return {ip: holder_of(value) for ip, value in rows if not offset_of(value) and value & int(HELD)}
 
@@ -86,8 +88,8 @@ class _Tables:
         return sorted(found) if 0 not in found else []
 
     def _of(self, pointer: int) -> set[int] | None:
-        sites = self._sites[self._sites["target"] == pointer]
-        held = self._held[self._held["variable"] == pointer]
+        sites = picked(self._sites, self._sites["target"] == pointer)
+        held = picked(self._held, self._held["variable"] == pointer)
         clears = (sites["flags"] & SiteFlag.CLEARS != 0) & (sites["kind"] == AccessKind.STORE)
         sets = among(sites["kind"], np.array(CHANGES, np.uint8)) & ~clears
         is_taken = (sites["kind"] == AccessKind.ADDRESS).any() or pointer in self._handed
@@ -108,10 +110,10 @@ class _Tables:
         if stored := self._stored.get(what, set()):
             return stored if stored <= self._tables else set()
         image = self._image
-        args = image.behind.args[(image.behind.args["value"] == what) & (image.behind.args["arg"] == 0)]
+        args = picked(image.behind.args, (image.behind.args["value"] == what) & (image.behind.args["arg"] == 0))
         makers = function_at(image, args["callee"][args["callee"] != 0])
         params = those_having(image.params, "function", makers[makers >= 0])
-        params = params[(params["arg"] == 0) & (params["offset"] == 0) & (params["kind"] == AccessKind.STORE)]
+        params = picked(params, (params["arg"] == 0) & (params["offset"] == 0) & (params["kind"] == AccessKind.STORE))
         sites = image.sites[among(image.sites["function"], params["function"])]
         taken = sites["kind"] == AccessKind.ADDRESS
         return self._tables & set(sites["target"][taken].tolist())

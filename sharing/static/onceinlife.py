@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import AccessKind, Image, SiteFlag, Table, ZeroRange
 from sharing.static.callgraph import CallGraph
 from sharing.static.executions import in_loop
@@ -95,7 +95,7 @@ def _stored(image: Image, rows: Table) -> npt.NDArray[np.int64]:
     number = np.full(len(rows), -1, np.int64)
     plain = (rows["kind"] == AccessKind.STORE) & ((rows["flags"] & SiteFlag.INDEXED) == 0)
     number[plain & ((rows["flags"] & SiteFlag.CLEARS) != 0)] = 0
-    sets = image.zero_ranges[image.zero_ranges["what"] == ZeroRange.SETS]
+    sets = picked(image.zero_ranges, image.zero_ranges["what"] == ZeroRange.SETS)
     sets = sets[np.argsort(sets["begin"], kind="stable")]
     at = np.flatnonzero(plain & among(rows["ip"], sets["begin"]))
     row = np.searchsorted(sets["begin"], rows["ip"][at])

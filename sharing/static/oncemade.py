@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import distinct_in, those_having
 from sharing.knowledge.threadclasses import thread_classes
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static.callees import calls_of, function_at, function_name, functions_called, names_of_callees
 from sharing.static.executions import in_loop
@@ -108,10 +108,10 @@ def tables_of(image: Image, row: int, classes: set[tuple[str, int]]) -> npt.NDAr
 
 def takings(image: Image, tables: npt.NDArray[np.uint64], *, besides: int) -> Table:
     """Where functions take the address of one of these, but for those of the class: a destructor sets its own table."""
-    sites = image.sites[(image.sites["kind"] == AccessKind.ADDRESS) & among(image.sites["target"], tables)]
+    sites = picked(image.sites, (image.sites["kind"] == AccessKind.ADDRESS) & among(image.sites["target"], tables))
     own = function_at(image, np.array([one.function for one in image.overrides], np.uint64))
     mine = image.functions["flags"][sites["function"]] & FunctionFlag.ADDRESS_TAKEN != 0
-    result: Table = sites[~(mine & among(sites["function"], own)) & (sites["function"] != besides)]
+    result: Table = picked(sites, ~(mine & among(sites["function"], own)) & (sites["function"] != besides))
     return result
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import having
 from sharing.basics.ways import Mirrors
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, Image, Table
 from sharing.static import numbers
 from sharing.static.executions import in_loop
@@ -35,7 +35,7 @@ def option_code(
     asking = calls_made(image, having(calls, "callee", environment)) > 0
     seldom |= np.append(asking, False)[sites["function"]] & stores & ~in_loop(sites["loop_depth"])
     # Of a loop in another one, as of a shell, the outer one's rounds are not counted by options.
-    asks = calls[having(calls, "callee", options) & (calls["loop_depth"] == 1) & (calls["function"] >= 0)]
+    asks = picked(calls, having(calls, "callee", options) & (calls["loop_depth"] == 1) & (calls["function"] >= 0))
     if not len(asks):
         return seldom, np.zeros(len(calls), bool)
     mirrors = Mirrors(image)

@@ -24,7 +24,7 @@ from sharing.basics.columns import those_having
 from sharing.basics.ways import points, surely_behind
 from sharing.knowledge import Knowledge
 from sharing.knowledge.locks import WAITS
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import ArgKind, FunctionFlag, Image, SiteFlag, Table
 from sharing.model.vocabulary import LockKind
 from sharing.model.ways import Points
@@ -89,7 +89,7 @@ class _Calls(msgspec.Struct, frozen=True):
     def of(self, function: int) -> _Calls:
         """Those of one function."""
         waits, wakes, takes, gives = (
-            rows[rows["function"] == function] for rows in (self.waits, self.wakes, self.takes, self.gives)
+            picked(rows, rows["function"] == function) for rows in (self.waits, self.wakes, self.takes, self.gives)
         )
         return _Calls(waits, wakes, takes, gives, self.spin)
 
@@ -283,13 +283,13 @@ def _counted_down(image: Image, calls: _Calls, words: _Words, seldom: _Seldom) -
 def _set_elsewhere(image: Image, words: _Words, asked: set[int], seldom: _Seldom) -> bool:
     """Whether code that is no barrier, and may run again, changes a static word that those who wait ask for."""
     static = np.array(sorted(asked.intersection(words.word[words.static].tolist())), np.uint64)
-    sites = image.sites[among(image.sites["target"], static) & among(image.sites["kind"], CHANGES)]
+    sites = picked(image.sites, among(image.sites["target"], static) & among(image.sites["kind"], CHANGES))
     return _again(sites, seldom)
 
 
 def _again(sites: Table, seldom: _Seldom) -> bool:
     """Whether a thread may come to one of these that is no barrier more than once."""
-    sites = sites[(sites["function"] >= 0) & (sites["rarity"] < shared.SELDOM)]
+    sites = picked(sites, (sites["function"] >= 0) & (sites["rarity"] < shared.SELDOM))
     once = seldom.once[sites["function"]] & ~in_loop(sites["loop_depth"])
     return bool((~once & ~among(sites["function"], seldom.barriers)).any())
 
@@ -299,8 +299,8 @@ def _set_behind(image: Image, function: int, place: Place, code: _Code, seldom: 
     if place[0] != function or code.asked >= 0:
         return False
     word = np.uint64(place[1] + (-1 - code.asked) % OFFSETS)
-    sites = image.sites[(image.sites["target"] == word) & among(image.sites["kind"], CHANGES)]
-    return _again(sites[sites["flags"] & SiteFlag.VIA_CALL == 0], seldom)
+    sites = picked(image.sites, (image.sites["target"] == word) & among(image.sites["kind"], CHANGES))
+    return _again(picked(sites, sites["flags"] & SiteFlag.VIA_CALL == 0), seldom)
 
 
 def _is_no_more(image: Image, function: int, every: _Words, waits: Table) -> bool:
@@ -317,7 +317,7 @@ def _is_no_more(image: Image, function: int, every: _Words, waits: Table) -> boo
 def _made(image: Image, function: int, code: _Code) -> Iterator[tuple[Place | None, Table]]:
     """Calls of a function that is a barrier, by the object that they hand it, None where nobody sees which."""
     calls = image.calls[calls_of(image, int(image.functions["address"][function]))]
-    calls = calls[calls["function"] >= 0]
+    calls = picked(calls, calls["function"] >= 0)
     if code.named:
         yield (-1, code.asked), calls
         return
@@ -325,7 +325,7 @@ def _made(image: Image, function: int, code: _Code) -> Iterator[tuple[Place | No
     argument = (-1 - code.asked) // OFFSETS if code.asked < 0 else -1
     for number, ip in enumerate(calls["ip"].tolist()):
         given = those_having(image.args, "ip", ip)
-        given = given[(given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS) & (given["source"] == 0)]
+        given = picked(given, (given["arg"] == argument) & (given["kind"] == ArgKind.ADDRESS) & (given["source"] == 0))
         by_place[(function, int(given["value"][0])) if len(given) == 1 else None].append(number)
     for place, numbers in by_place.items():
         yield place, calls[numbers]

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.columns import having
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import HEAP_ALIGNMENT, WORD_HOLDER, AccessKind, ArgKind, Image, SiteFlag, Table, VariableFlag
 from sharing.model.threadwords import is_own_word
 from sharing.model.types import RECORD_KINDS, TypeKind, TypeTable
@@ -157,7 +157,7 @@ def _allocating(image: Image) -> list[Table]:
 
 def _elements_asked_for(image: Image, calls: Table) -> set[int]:
     """Sizes of elements of which one of these calls asks for a number that it computes: ``calloc(n, size)``."""
-    args = image.args[having(image.args, "ip", calls["ip"]) & (image.args["kind"] == ArgKind.CONSTANT)]
+    args = picked(image.args, having(image.args, "ip", calls["ip"]) & (image.args["kind"] == ArgKind.CONSTANT))
     named = names_of_callees(image, args["callee"])
     args = args[np.array([name.endswith("calloc") for name in named], bool)]
     counted = args["ip"][args["arg"] == 0]

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from sharing.basics.geometry import round_up
-from sharing.model.arrays import among, joined_by_ip
+from sharing.model.arrays import among, joined_by_ip, picked
 from sharing.model.image import (
     HELD,
     Image,
@@ -90,7 +90,9 @@ def own_names(image: Image, local: Collection[int]) -> dict[int, str]:
 def _elements(image: Image, calls: CallGraph) -> dict[int, Element]:
     """By holder of a word what it leads to, where no thread sets it often, and to elements of one array alone."""
     held = image.behind.own_held
-    held = held[(held["function"] >= 0) & (offsets(held["variable"]) == 0)]  # the word itself, not what it leads to
+    held = picked(
+        held, (held["function"] >= 0) & (offsets(held["variable"]) == 0)
+    )  # the word itself, not what it leads to
     often = calls.frequency[held["function"]] * times(held["loop_depth"], held["rarity"]) >= numbers.WARM_WEIGHT
     moved = set(holders(held["variable"])[often].tolist())
     words: dict[int, set[tuple[int, int]]] = defaultdict(set)

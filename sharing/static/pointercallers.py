@@ -36,12 +36,12 @@ class PointerCallers:
         self._image, self._graph = image, graph
         calls = those_having(image.calls, "callee", 0)
         calls = picked(calls, calls["function"] >= 0)
-        self.of_anything: Table = self._running(calls[calls["slot"] == SlotKind.UNKNOWN])
+        self.of_anything: Table = self._running(picked(calls, calls["slot"] == SlotKind.UNKNOWN))
 
     def _running(self, calls: Table) -> Table:
         every, graph = self._image.calls, self._graph
         caller, named = calls["function"], every["ip"][every["callee"] != 0]
-        calls = calls[(graph.mask[caller] != 0) & ~among(calls["ip"], named)]
+        calls = picked(calls, (graph.mask[caller] != 0) & ~among(calls["ip"], named))
         return calls[~graph.phases.sequential(calls["function"], program_point(self._image, calls))]
 
     @cached_property
@@ -108,7 +108,7 @@ class PointerCallers:
     def _unseen(self) -> set[int]:
         """Functions that others may call: handed to a library, or nobody knows whom, or led out of sight."""
         image, args = self._image, self._image.args
-        given = args[args["kind"] == ArgKind.ADDRESS]
+        given = picked(args, args["kind"] == ArgKind.ADDRESS)
         row = function_at(image, given["value"].astype(np.uint64))
         away = (row >= 0) & (function_at(image, given["callee"]) < 0)
         found = set(row[away].tolist())
@@ -145,7 +145,7 @@ class PointerCallers:
         Where a function calls a pointer of which nothing is known, what it takes is for that call.
         """
         image, kept, args = self._image, self._image.kept, self._image.args
-        seen = image.sites[image.sites["kind"] == AccessKind.ADDRESS][["function", "target"]]
+        seen = picked(image.sites, image.sites["kind"] == AccessKind.ADDRESS)[["function", "target"]]
         named = function_at(image, seen["target"])
         handing = args["kind"] == ArgKind.ADDRESS
         by = np.append(kept["function"], args["function"][handing]).astype(np.int64)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.model.allocators import makes_objects
+from sharing.model.arrays import picked
 from sharing.model.image import ArgKind, Image, SectionKind
 from sharing.model.operands import NO_REGISTER, Moved, WordSet
 from sharing.static.callees import function_at, names_of_callees
@@ -389,7 +390,7 @@ class _Calls:
         known = self._computed.get(call)
         if known is None:
             where = self._image.calls["function"][self._image.calls["ip"] == np.uint64(call)]
-            args = self._image.args[self._image.args["ip"] == np.uint64(call)]
+            args = picked(self._image.args, self._image.args["ip"] == np.uint64(call))
             fixed = set(args["arg"][args["kind"] == ArgKind.CONSTANT].tolist())
             known = bool(len(where)) and int(where[0]) == function and not fixed
             self._computed[call] = known

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import having, those_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import ArgKind, FunctionFlag, Image, Table
 from sharing.static.callees import calls_of
 from sharing.static.executions import in_loop
@@ -63,7 +63,7 @@ def results(
 
 def _calls(image: Image, callees: Sequence[int]) -> Table:
     rows = those_having(image.calls, "callee", np.array(callees, np.uint64))
-    found: Table = rows[rows["function"] >= 0].copy()
+    found: Table = picked(rows, rows["function"] >= 0).copy()
     return found
 
 
@@ -75,7 +75,7 @@ def _name(image: Image, function: int) -> str:
 def _surely(image: Image, calls: Table) -> Table:
     """Waits that end with the result alone; those that sleep are outside of the loop that they are, passed once."""
     sleeping = among(calls["callee"], [at for at, name in image.callee_names.items() if _SLEEPS in name])
-    args = image.args[(image.args["arg"] == _HAS_TIMEOUT) & (image.args["kind"] == ArgKind.CONSTANT)]
+    args = picked(image.args, (image.args["arg"] == _HAS_TIMEOUT) & (image.args["kind"] == ArgKind.CONSTANT))
     forever = among(calls["ip"], args["ip"][args["value"] == 0])
     own = np.array([not _name(image, one).startswith(_LIBRARY) for one in calls["function"].tolist()], bool)
     calls["loop_depth"][sleeping & in_loop(calls["loop_depth"])] -= 1
@@ -96,7 +96,7 @@ def _outside_library(image: Image, calls: Table, begins: Bools) -> Table:
             break
         outer = [image.calls[calls_of(image, int(image.functions["address"][one]))] for one in library]
         rows = np.concatenate([calls[~among(calls["function"], library)], *outer])
-        rows = rows[rows["function"] >= 0]
+        rows = picked(rows, rows["function"] >= 0)
         _, first = np.unique(rows["ip"], return_index=True)
         calls = rows[first]
     return calls

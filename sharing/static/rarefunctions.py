@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import having
 from sharing.basics.ways import block_of
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import functions_called
@@ -68,7 +68,7 @@ def speakers(image: Image, formats: Addresses, telling: Bools, told: Addresses) 
     if len(apart := told[~among(told, block_of(calls))]):
         sites = image.sites
         chooses = sites["function"][among(block_of(sites), apart)]
-        loads = block_of(sites[(sites["kind"] == AccessKind.LOAD) & having(sites, "function", chooses)])
+        loads = block_of(picked(sites, (sites["kind"] == AccessKind.LOAD) & having(sites, "function", chooses)))
         telling = telling | (having(calls, "function", chooses[chooses >= 0]) & ~among(block_of(calls), loads))
     called = row[telling]
     result: Bools = found[:-1] & (np.bincount(called[called >= 0], minlength=len(image.functions)) > 0)
@@ -183,7 +183,7 @@ def installed(image: Image, installs: Addresses, prepares: Addresses) -> Rows:
     """Functions whose address is taken right before a record with it is handed over, and which nobody calls."""
     calls, sites = image.calls, image.sites
     where = having(sites, "function", calls["function"][having(calls, "callee", installs)])
-    taken = sites[where & (sites["kind"] == AccessKind.ADDRESS)]
+    taken = picked(sites, where & (sites["kind"] == AccessKind.ADDRESS))
     row = np.searchsorted(image.functions["address"], taken["target"])
     safe = np.minimum(row, len(image.functions) - 1)
     own = image.functions["address"][safe] == taken["target"]
@@ -211,11 +211,13 @@ def installed_by_callers(image: Image, installs: Addresses, prepares: Addresses)
     wrappers = wrappers[~among(wrappers, calls["function"][calls["callee"] == 0])]
     if not len(wrappers):
         return np.zeros(0, np.int64)
-    on = args[(args["kind"] == ArgKind.PARAM) & having(args, "function", wrappers)]
+    on = picked(args, (args["kind"] == ArgKind.PARAM) & having(args, "function", wrappers))
     on = on[~among(on["callee"], np.concatenate([installs, prepares]))]
-    held = kept[(kept["value"] == 0) & having(kept, "function", wrappers)]
+    held = picked(kept, (kept["value"] == 0) & having(kept, "function", wrappers))
     used = {*_pairs(on["function"], on["source"]), *_pairs(held["function"], held["arg"])}
-    taken = args[(args["kind"] == ArgKind.ADDRESS) & having(args, "callee", image.functions["address"][wrappers])]
+    taken = picked(
+        args, (args["kind"] == ArgKind.ADDRESS) & having(args, "callee", image.functions["address"][wrappers])
+    )
     row = np.searchsorted(image.functions["address"], np.append(taken["value"], taken["callee"]).astype(np.uint64))
     handler, wrapper = np.split(np.minimum(row, len(image.functions) - 1), 2)
     own = image.functions["address"][handler] == taken["value"].astype(np.uint64)

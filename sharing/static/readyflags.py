@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, SiteFlag, Table, ZeroRange
 from sharing.static.callees import calls_of
 from sharing.static.starts import Root
@@ -49,7 +49,7 @@ def ready_flags(image: Image, roots: Sequence[Root], mask: Masks) -> Iterator[Re
         return
     written = writes(image, by_calls=True)
     for word in asked.tolist():
-        changed, made = (rows[rows["flags"] & SiteFlag.CLEARS == 0] for rows in changes(image, written, word))
+        changed, made = (picked(rows, rows["flags"] & SiteFlag.CLEARS == 0) for rows in changes(image, written, word))
         if (
             not 0 < len(changed) <= MAX_CHANGES
             or len(made)
@@ -57,20 +57,20 @@ def ready_flags(image: Image, roots: Sequence[Root], mask: Masks) -> Iterator[Re
             or not by_one(roots, mask, changed)
         ):
             continue
-        behind = passed[passed["variable"] == word]
+        behind = picked(passed, passed["variable"] == word)
         yield ReadyFlag(outer(image, roots, changed), behind, _calls(image, word))
 
 
 def _calls(image: Image, word: int) -> Table:
     """Calls of functions that return only behind a loop that waits for the word."""
-    ranges = image.zero_ranges[image.zero_ranges["variable"] == np.uint64(word)]
+    ranges = picked(image.zero_ranges, image.zero_ranges["variable"] == np.uint64(word))
     passes, tells = (
         distinct(ranges["function"][ranges["what"] == what]) for what in (ZeroRange.PASSES, ZeroRange.TELLS)
     )
     rows = [calls_of(image, int(start)) for start in image.functions["address"][passes]]
     rows += [_conditions(image, calls_of(image, int(start))) for start in image.functions["address"][tells]]
     calls = image.calls[np.concatenate([np.zeros(0, np.int64), *rows])]
-    found: Table = calls[calls["function"] >= 0]
+    found: Table = picked(calls, calls["function"] >= 0)
     return found
 
 

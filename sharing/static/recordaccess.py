@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import ARG_DTYPE, SITE_DTYPE, WORD_HOLDER, ArgKind, Image, SiteFlag, Table
 from sharing.static.callees import function_at
 from sharing.static.correlate import all_sites
@@ -46,8 +46,8 @@ def through_pointers(image: Image, knowledge: Knowledge, rows: list[int], size: 
     handed = image.pointers[among(image.pointers["type"], rows)]
     pointers = _static_pointers(image, {image.types[row].name for row in rows})
     keys = _keys(handed["function"], handed["arg"])
-    params, passed = image.params, image.args[image.args["kind"] == ArgKind.PARAM]
-    params = params[_inside(params["offset"], size) & among(_keys(params["function"], params["arg"]), keys)]
+    params, passed = image.params, picked(image.args, image.args["kind"] == ArgKind.PARAM)
+    params = picked(params, _inside(params["offset"], size) & among(_keys(params["function"], params["arg"]), keys))
     sites = np.zeros(len(params), SITE_DTYPE)
     for column in ("ip", "function", "size", "kind", "flags", "loop_depth", "order"):
         sites[column] = params[column]
@@ -59,7 +59,9 @@ def through_pointers(image: Image, knowledge: Knowledge, rows: list[int], size: 
     behind["target"] = offsets(behind["target"])
     sites = np.concatenate([sites, behind])
     sites["target"] += np.uint64(_PLACE)
-    parts = passed[_inside(passed["value"], size) & among(_keys(passed["function"], passed["source"]), keys)].copy()
+    parts = picked(
+        passed, _inside(passed["value"], size) & among(_keys(passed["function"], passed["source"]), keys)
+    ).copy()
     held = held[_led_to(held["value"].astype(np.uint64), pointers, size)].copy()
     held["value"] = offsets(held["value"].astype(np.uint64)).astype(np.int64)
     parts = np.concatenate([parts, held]) if len(held) else parts.astype(ARG_DTYPE)
@@ -71,10 +73,10 @@ def through_pointers(image: Image, knowledge: Knowledge, rows: list[int], size: 
     found = all_sites(placed, knowledge)
     callee = function_at(image, parts["callee"])
     told = parts["ip"][(callee >= 0) & among(_keys(callee, parts["arg"]), keys)]
-    found = found[(found["flags"] & SiteFlag.VIA_CALL == 0) | ~among(found["ip"], told)]
+    found = picked(found, (found["flags"] & SiteFlag.VIA_CALL == 0) | ~among(found["ip"], told))
     return RecordUses(
         _at_zero(found, "target", size),
-        _at_zero(locks[locks["effect"] != INIT], "address", size),
+        _at_zero(picked(locks, locks["effect"] != INIT), "address", size),
         len(distinct(handed["function"])),
         pointers,
     )

@@ -379,7 +379,7 @@ def _args(
     places = reached.places
     behind = behind_holders(image, places)
     found = []
-    passed = image.args[image.args["kind"] == ArgKind.PARAM]
+    passed = picked(image.args, image.args["kind"] == ArgKind.PARAM)
     keys = zip(passed["function"].tolist(), passed["source"].tolist(), strict=True)
     ways: list[tuple[Table, Sequence[tuple[str, int] | None], Table]] = [
         (passed, [told.get(key) for key in keys], passed["value"])

@@ -88,7 +88,7 @@ def _ranges(
     indexed = (touched["flags"] & SiteFlag.INDEXED) != 0
     starts, ends = [target], [target + np.where(indexed, np.maximum(size, stride), size)]
     locks = [np.full(len(touched), -1, np.int64)]
-    wanted = events[(events["effect"] == LOCK) | (events["effect"] == INIT)]
+    wanted = picked(events, (events["effect"] == LOCK) | (events["effect"] == INIT))
     for row in distinct(wanted["row"]).tolist():
         abi = knowledge.lock_abi(row, image)
         addresses = distinct(wanted["address"][wanted["row"] == row])

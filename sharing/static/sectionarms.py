@@ -15,7 +15,7 @@ import numpy as np
 
 from sharing.basics.columns import those_having
 from sharing.basics.ways import Mirrors, points
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import ArgKind, Image, Table
 from sharing.model.ways import Points
 from sharing.static.callees import names_of_callees
@@ -60,17 +60,19 @@ def _dispatched(image: Image, asking: Table) -> Iterator[Points]:
     looped = asking[in_loop(asking["loop_depth"])]
     loops = mirrors.loops(looped) if len(looped) else mirrors.loops(asking)[:1] + 1
     names = ["ip", "function", "order", "loop_depth"]
-    rows = [table[table["function"] == function] for table in (image.sites, image.behind.elsewhere, image.calls)]
+    rows = [
+        picked(table, table["function"] == function) for table in (image.sites, image.behind.elsewhere, image.calls)
+    ]
     every = np.concatenate([table[names].copy() for table in rows])
-    every = every[in_loop(every["loop_depth"]) & among(mirrors.loops(every), loops)]
+    every = picked(every, in_loop(every["loop_depth"]) & among(mirrors.loops(every), loops))
     every = every[~among(every["ip"], asking["ip"])]
     places = every["order"]
     _, first = np.unique(places, return_index=True)
     used = points(image, every[np.sort(first)])
-    blocks = image.blocks[image.blocks["function"] == function]
-    blocks = blocks[
-        among(mirrors.loops(blocks), loops) & ~among(blocks["order"], np.append(used.order, asking["order"]))
-    ]
+    blocks = picked(image.blocks, image.blocks["function"] == function)
+    blocks = picked(
+        blocks, among(mirrors.loops(blocks), loops) & ~among(blocks["order"], np.append(used.order, asking["order"]))
+    )
     order, mirror = (blocks[name].astype(np.int64) for name in ("order", "mirror"))
     empty = Points(order, mirror, np.zeros(len(blocks), np.int64))
     led = share(empty, used, points(image, asking)).any(axis=1)  # to what is used: a way out is in no section
@@ -80,10 +82,10 @@ def _dispatched(image: Image, asking: Table) -> Iterator[Points]:
 
 def _counts(image: Image, function: int, asking: Table) -> set[int]:
     """How many sections a region has by the calls that begin it."""
-    args = image.args[image.args["kind"] == ArgKind.CONSTANT]
+    args = picked(image.args, image.args["kind"] == ArgKind.CONSTANT)
     callees = distinct(args["callee"])
     named = dict(zip(callees.tolist(), names_of_callees(image, callees), strict=True))
-    starting = image.args[(image.args["kind"] == ArgKind.ADDRESS) & (image.args["arg"] == 0)]
+    starting = picked(image.args, (image.args["kind"] == ArgKind.ADDRESS) & (image.args["arg"] == 0))
     started = starting["ip"][starting["value"] == np.int64(image.functions["address"][function])]
     args = args[among(args["ip"], np.concatenate([asking["ip"], started]))]
     return {int(one["value"]) for one in args if SECTION_COUNTS.get(named[int(one["callee"])], -1) == int(one["arg"])}

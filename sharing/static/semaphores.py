@@ -14,6 +14,7 @@ import numpy as np
 from sharing.basics.columns import distinct_in, having
 from sharing.basics.kept import Kept
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import picked
 from sharing.model.image import ArgKind, Image
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.callees import names_of_callees
@@ -56,11 +57,13 @@ def begins_with(image: Image, rows: list[BarrierRow], addresses: list[int]) -> d
             if _CONSTRUCTOR.fullmatch(name)
         ]
         named |= dict.fromkeys(constructors, _CONSTRUCTED_WITH)
-    args = image.args[having(image.args, "callee", np.array(list(named), np.uint64)) & (image.args["source"] == 0)]
-    made = args[(args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS)]
+    args = picked(
+        image.args, having(image.args, "callee", np.array(list(named), np.uint64)) & (image.args["source"] == 0)
+    )
+    made = picked(args, (args["arg"] == 0) & (args["kind"] == ArgKind.ADDRESS))
     found: dict[int, list[int]] = defaultdict(list)
     for ip, callee, semaphore in made[["ip", "callee", "value"]].tolist():
-        here = args[(args["ip"] == ip) & (args["arg"] == named[callee]) & (args["kind"] == ArgKind.CONSTANT)]
+        here = picked(args, (args["ip"] == ip) & (args["arg"] == named[callee]) & (args["kind"] == ArgKind.CONSTANT))
         found[semaphore].append(int(here["value"][0]) if len(here) == 1 else UNKNOWN)
     # Of one that is made nobody sees where it may be any of them.
     if having(image.calls, "callee", np.array(list(named), np.uint64)).sum() != len(made):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.ways import Mirrors, block_of
-from sharing.model.arrays import among
+from sharing.model.arrays import among, picked
 from sharing.model.image import AccessKind, FunctionFlag, Image, ImageKind, SiteFlag, Table
 from sharing.static.callees import functions_called
 from sharing.static.heaprecords import holders, offsets
@@ -141,7 +141,7 @@ def _that_lead_to(image: Image, setters: Bools, by_name: Bools, inside: Bools) -
 def _given_back(image: Image, frees: Addresses) -> set[tuple[int, int]]:
     """(function, static pointer) of what is given back, as before another text is kept there: it is not added to."""
     args = image.behind.args
-    args = args[(args["arg"] == 0) & among(args["callee"], frees)]
+    args = picked(args, (args["arg"] == 0) & among(args["callee"], frees))
     held = args["value"].astype(np.uint64)
     whole = offsets(held) == 0
     return set(zip(args["function"][whole].tolist(), holders(held[whole]).tolist(), strict=True))

@@ -130,9 +130,9 @@ def _begun(image: Image, starts: list[Handover], known: _Known) -> Image:
             given[Given(ip, other, parameter, data, entry, alone=alone, stride=stride)] = None
     if not left.any():
         return image
-    calls = image.calls[(image.calls["callee"] != 0) | ~having(image.calls, "ip", known.calls["ip"][left])]
+    calls = picked(image.calls, (image.calls["callee"] != 0) | ~having(image.calls, "ip", known.calls["ip"][left]))
     passed = as_called(image, _made(image, known, left))
-    args = joined_calls(image.args, passed[passed["kind"] == ArgKind.PARAM])
+    args = joined_calls(image.args, picked(passed, passed["kind"] == ArgKind.PARAM))
     return dataclasses.replace(image, calls=calls, args=args, given=(*image.given, *given))
 
 
@@ -157,14 +157,14 @@ def _told_apart(image: Image, starts: list[Handover], entry: int) -> list[Given]
 
 def _data(image: Image, ip: int) -> list[tuple[int, int, int]]:
     """(parameter, address, bytes between elements) of what a call hands over; one of an unknown address for none."""
-    rows = image.args[(image.args["ip"] == ip) & (image.args["kind"] == ArgKind.ADDRESS)]
+    rows = picked(image.args, (image.args["ip"] == ip) & (image.args["kind"] == ArgKind.ADDRESS))
     found: list[tuple[int, int, int]] = rows[["arg", "value", "source"]].tolist()
     return found or [(0, 0, 0)]
 
 
 def as_called(image: Image, made: Table) -> Table:
     """What each of these calls hands over, as the calls through the pointers do."""
-    rows = image.args[having(image.args, "ip", made["ip"]) & (image.args["callee"] == 0)]
+    rows = picked(image.args, having(image.args, "ip", made["ip"]) & (image.args["callee"] == 0))
     first = np.searchsorted(rows["ip"], made["ip"])
     counts = np.searchsorted(rows["ip"], made["ip"], "right") - first
     begin = np.repeat(first - np.concatenate(([0], np.cumsum(counts)[:-1])), counts) if len(made) else first

@@ -158,7 +158,7 @@ class _Search:
             self._given[function, row[4]].append((row[0], row[2]))
         self._stored: tuple[Table, Table] | None = None  # keys of what functions store behind arguments, and not zero
         asked = {f for (f, _), found in self._rows.items() if any(value & _IF_TAIL_CALLS_TAKE for *_, value in found)}
-        tails = image.calls[(image.calls["tail"] != 0) & having(image.calls, "function", sorted(asked))]
+        tails = picked(image.calls, (image.calls["tail"] != 0) & having(image.calls, "function", sorted(asked)))
         self._tails: dict[int, list[int]] = defaultdict(list)  # tail calls by function row
         for function, ip in zip(tails["function"].tolist(), tails["ip"].tolist(), strict=True):
             self._tails[function].append(ip)
@@ -269,10 +269,10 @@ class _Search:
         """What changes the word, but before threads start; of all changes, those by address and the few wide ones."""
         end = word.place + word.size
         first, last = np.searchsorted(sites["target"], np.array([max(word.place - LAST_OFFSET, 0), end], np.uint64))
-        near = np.concatenate([sites[first:last], wide[wide["target"] < np.uint64(end)]])
-        near = near[near["target"] + np.maximum(near["size"], 1) > np.uint64(word.place)]
+        near = np.concatenate([sites[first:last], picked(wide, wide["target"] < np.uint64(end))])
+        near = picked(near, near["target"] + np.maximum(near["size"], 1) > np.uint64(word.place))
         alone = graph.phases.sequential(near["function"], program_point(self._image, near))
-        changes: Table = near[~alone | among(near["function"], list(functions))]
+        changes: Table = picked(near, ~alone | among(near["function"], list(functions)))
         return changes
 
     def _split(self, word: Word, functions: dict[int, Word], near: Table) -> tuple[Bools, Bools]:
@@ -293,7 +293,7 @@ class _Search:
     def _givers(self, word: Word, functions: dict[int, Word], gives: Table) -> list[int]:
         """Functions that give the word back and do not take it."""
         own = {f for f in functions if self._pieces(f, functions[f], ZeroRange.HELD)}
-        direct = gives[gives["flags"] & SiteFlag.VIA_CALL == 0]
+        direct = picked(gives, gives["flags"] & SiteFlag.VIA_CALL == 0)
         return sorted(set(direct["function"].tolist()) - own)
 
     def _by_name(self, word: Word, functions: dict[int, Word]) -> Table:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import picked
 from sharing.model.image import ARG_DTYPE, ArgKind, Image, Table
 from sharing.static.callees import function_at
 from sharing.static.handovers import Handover, entered_otherwise, handovers
@@ -61,7 +62,7 @@ def used_by_entries(
         if len(told) > 1 or where is None:
             continue
         row = int(function_at(image, np.array([entry], np.uint64))[0])
-        mine = params[(params["function"] == row) & (params["arg"] == parameter) & (params["stride"] == 0)]
+        mine = picked(params, (params["function"] == row) & (params["arg"] == parameter) & (params["stride"] == 0))
         found += [(ip, where, at) for ip, at in mine[["ip", "offset"]].tolist()]
     return found
 

@@ -222,7 +222,7 @@ def _resolved(image: Image, value: int, rounds: int) -> int:
         return 0 if value & _OFFSETS else _passed(image, holder, MAX_HANDED_ON)
     row, number = function_of(holder), number_of(holder)
     callee = image.functions["address"][row]
-    given = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number)]
+    given = picked(image.args, (image.args["callee"] == callee) & (image.args["arg"] == number))
     told: set[int] = set()
     for _, _, what, function, _, kind, source, _ in given.tolist():
         if kind == ArgKind.ADDRESS and not source:
@@ -254,15 +254,15 @@ def _words_at(image: Image, holder: int, ip: int, rounds: int) -> list[int]:
     """What is in the word of an argument where the function is called from there; none unknown."""
     row, number = function_of(holder), number_of(holder)
     word = holder & WHOLE_ARGUMENT
-    mine = [rows[rows["ip"] == np.uint64(ip)] for rows in (image.behind.passed, image.behind.stepped)]
+    mine = [picked(rows, rows["ip"] == np.uint64(ip)) for rows in (image.behind.passed, image.behind.stepped)]
     passed = np.concatenate(mine)
-    passed = passed[_word(passed["variable"]) == number << WORD_NUMBER_BITS | word]
+    passed = picked(passed, _word(passed["variable"]) == number << WORD_NUMBER_BITS | word)
     here = [what + (step << _STEPS) for what, step in passed[["what", "step"]].tolist()]
     if here or not rounds:
         return here
     args = image.args
-    own = args[(args["ip"] == np.uint64(ip)) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM)]
-    own = own[(own["value"] >= 0) & (own["value"] % image.arch.pointer_size == 0) & (own["function"] != row)]
+    own = picked(args, (args["ip"] == np.uint64(ip)) & (args["arg"] == number) & (args["kind"] == ArgKind.PARAM))
+    own = picked(own, (own["value"] >= 0) & (own["value"] % image.arch.pointer_size == 0) & (own["function"] != row))
     for at, function, source in own[["value", "function", "source"]].tolist():
         outer = argument_holder(function, source) & ~WHOLE_ARGUMENT
         here.append(_passed(image, outer + word + at // image.arch.pointer_size, rounds - 1))
@@ -342,7 +342,7 @@ def parts_of(image: Image, entry: int, argument: int) -> list[tuple[int, int, in
         for function, number, begin in list(found):
             first, last = np.searchsorted(functions, (function, function + 1)).tolist()
             mine = passed[first:last]
-            mine = mine[mine["source"] == number]
+            mine = picked(mine, mine["source"] == number)
             callees = function_at(image, mine["callee"])
             for callee, arg, value in zip(callees.tolist(), mine["arg"].tolist(), mine["value"].tolist(), strict=True):
                 if callee >= 0 and begin + value >= 0 and (callee, arg, begin + value) not in found:
@@ -413,7 +413,7 @@ def of_one_object(given: Iterable[Given]) -> tuple[Given, ...]:
 def _handed_on(image: Image, one: _Started) -> dict[int, int]:
     """By argument of what a closure's function calls through a pointer the word of the closure that it is, in bytes."""
     args = image.behind.word_args
-    mine = args[(args["function"] == one.entry) & (args["callee"] == 0) & (args["source"] == 0)]
+    mine = picked(args, (args["function"] == one.entry) & (args["callee"] == 0) & (args["source"] == 0))
     words: dict[int, set[int]] = defaultdict(set)
     for arg, value in mine[["arg", "value"]].tolist():
         words[arg].add(word_behind(image, value, one.entry, 0))
@@ -449,8 +449,8 @@ def value_at_call(image: Image, value: int, ip: int) -> int:
         return one_of(image, here) if len(here) == 1 else 0
     told: set[int] = set()
     for rows in (image.args, image.behind.args):
-        mine = rows[(rows["ip"] == np.uint64(ip)) & (rows["arg"] == number_of(holder))]
-        mine = mine[mine["callee"] == image.functions["address"][function_of(holder)]]
+        mine = picked(rows, (rows["ip"] == np.uint64(ip)) & (rows["arg"] == number_of(holder)))
+        mine = picked(mine, mine["callee"] == image.functions["address"][function_of(holder)])
         for what, function, kind, source in mine[["value", "function", "kind", "source"]].tolist():
             if kind == ArgKind.PARAM and what >= 0:
                 told.add(int(HELD) | argument_holder(function, source) << HELD_OFFSET_BITS | what)
@@ -469,14 +469,14 @@ def functions_handed(image: Image, value: int) -> list[tuple[int, int]]:
         return []
     callee = image.functions["address"][function_of(holder)]
     if is_argument(holder):
-        handed = image.args[(image.args["callee"] == callee) & (image.args["arg"] == number_of(holder))]
-        handed = handed[handed["kind"] == ArgKind.ADDRESS]
+        handed = picked(image.args, (image.args["callee"] == callee) & (image.args["arg"] == number_of(holder)))
+        handed = picked(handed, handed["kind"] == ArgKind.ADDRESS)
         found = list(zip(handed["ip"].tolist(), handed["value"].tolist(), strict=True))
     else:
         passed = image.behind.passed[
             among(image.behind.passed["ip"], image.calls["ip"][image.calls["callee"] == callee])
         ]
-        passed = passed[_word(passed["variable"]) == holder & _WORD]
+        passed = picked(passed, _word(passed["variable"]) == holder & _WORD)
         found = list(zip(passed["ip"].tolist(), passed["what"].tolist(), strict=True))
     every = np.count_nonzero(image.calls["callee"] == callee) == len({ip for ip, _ in found}) == len(found)
     return found if every and all(is_code(image, function) for _, function in found) else []

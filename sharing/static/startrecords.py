@@ -129,12 +129,14 @@ def _started(image: Image, known: Handover) -> Iterator[_Start]:
         yield _Start(known.given[0] if known.given else known.ip, entry, known.parameter, *known.data)
         return
     own = args[low:high]
-    own = own[(own["arg"] == known.argument) & (own["kind"] == ArgKind.PARAM)]
+    own = picked(own, (own["arg"] == known.argument) & (own["kind"] == ArgKind.PARAM))
     handed = 0
     for function, source, value in zip(*(own[name].tolist() for name in ("function", "source", "value")), strict=True):
         wrapper = image.functions["address"][function]
         for rows in (args, image.behind.args):
-            mine = rows[(rows["callee"] == wrapper) & (rows["arg"] == source) & (rows["kind"] == ArgKind.ADDRESS)]
+            mine = picked(
+                rows, (rows["callee"] == wrapper) & (rows["arg"] == source) & (rows["kind"] == ArgKind.ADDRESS)
+            )
             handed += len(mine)
             for ip, _, at, _, _, _, apart, _ in mine.tolist():
                 yield _Start(ip, entry, known.parameter, at + value, apart)
@@ -152,7 +154,7 @@ class StoredWords:
         for table in (image.behind.framed, image.behind.stored):
             for place, what in zip(table["variable"].tolist(), table["what"].tolist(), strict=True):
                 self._at[place].add(what)
-        kept = image.kept[image.kept["slot"] == SlotKind.STATIC]
+        kept = picked(image.kept, image.kept["slot"] == SlotKind.STATIC)
         for value, function, place, arg in zip(
             *(kept[name].tolist() for name in ("value", "function", "where", "arg")), strict=True
         ):
@@ -190,11 +192,11 @@ def _called_once(image: Image, entry: int, parameter: int) -> dict[int, _Data]:
     calls, params, width = image.calls, image.params, image.arch.pointer_size
     found: dict[int, _Data] = {}
     for function, number, begin in parts_of(image, entry, parameter):
-        mine = calls[(calls["function"] == function) & (calls["callee"] == 0)]
+        mine = picked(calls, (calls["function"] == function) & (calls["callee"] == 0))
         if not len(mine) or mine["loop_depth"].any():
             continue
-        reads = params[(params["function"] == function) & (params["arg"] == number)]
-        reads = reads[(reads["kind"] == AccessKind.LOAD) & (reads["size"] >= width)]
+        reads = picked(params, (params["function"] == function) & (params["arg"] == number))
+        reads = picked(reads, (reads["kind"] == AccessKind.LOAD) & (reads["size"] >= width))
         loaded = {
             at + more
             for at, size in zip(reads["offset"].tolist(), reads["size"].tolist(), strict=True)
@@ -252,10 +254,11 @@ def _handed_by(image: Image, ip: int, what: int) -> tuple[int, int]:
     if not what & int(HELD) or not is_argument(holder):
         return (what, 0) if not what & int(HELD) or not holder & WORD_HOLDER else (0, 0)
     for rows in (image.args, image.behind.args):
-        mine = rows[(rows["ip"] == np.uint64(ip)) & (rows["arg"] == number_of(holder))]
-        mine = mine[
-            (mine["kind"] == ArgKind.ADDRESS) & (mine["callee"] == image.functions["address"][function_of(holder)])
-        ]
+        mine = picked(rows, (rows["ip"] == np.uint64(ip)) & (rows["arg"] == number_of(holder)))
+        mine = picked(
+            mine,
+            (mine["kind"] == ArgKind.ADDRESS) & (mine["callee"] == image.functions["address"][function_of(holder)]),
+        )
         if len(mine) == 1:
             return int(mine["value"][0]) + offset_of(what), int(mine["source"][0])
     return 0, 0

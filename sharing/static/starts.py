@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sharing.basics.columns import having, those_having
 from sharing.knowledge import Knowledge
 from sharing.knowledge.threadclasses import thread_classes
-from sharing.model.arrays import among, distinct, union
+from sharing.model.arrays import among, distinct, picked, union
 from sharing.model.image import ArgKind, FunctionFlag, Image, SectionKind, Table
 from sharing.static import numbers
 from sharing.static.callees import Argument, function_at, function_name, functions_called, names_of_callees, passed_on
@@ -161,8 +161,8 @@ def _loaded_entries(
 
 def _handed_often(image: Image, function: int) -> bool:
     """Is this one of several functions handed over more than once?  So often a thread is started in it."""
-    rows = image.args[(image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0)]
-    rows = rows[rows["value"].astype(np.uint64) == image.functions["address"][function]]
+    rows = picked(image.args, (image.args["kind"] == ArgKind.ADDRESS) & (image.args["source"] == 0))
+    rows = picked(rows, rows["value"].astype(np.uint64) == image.functions["address"][function])
     return len(rows) > 1 or bool(_in_loop(rows).any())
 
 
@@ -443,7 +443,7 @@ class _Pointed:
         if _takes_nothing(names_of_callees(self._image, args["callee"][at : at + 1])[0]):
             return []
         call = args[self._rows(at)]
-        passed = call[(call["kind"] == ArgKind.PARAM) & (call["arg"] != own)]
+        passed = picked(call, (call["kind"] == ArgKind.PARAM) & (call["arg"] != own))
         beside = set(passed["source"].tolist()) - {source}
         chosen = []
         for row, arg, handed in self._handed:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, stacked
+from sharing.model.arrays import among, picked, stacked
 from sharing.model.image import (
     HELD,
     HELD_OFFSET_BITS,
@@ -82,8 +82,8 @@ def _holders(image: Image, row: int, parameter: int, at: int) -> list[int]:
     found = []
     params, width = image.params, image.arch.pointer_size
     for function, number, begin in parts_of(image, row, parameter):
-        mine = params[(params["function"] == function) & (params["arg"] == number)]
-        mine = mine[among(mine["kind"], _WRITES) & (mine["offset"] < at - begin + width)]
+        mine = picked(params, (params["function"] == function) & (params["arg"] == number))
+        mine = picked(mine, among(mine["kind"], _WRITES) & (mine["offset"] < at - begin + width))
         offset, size = mine["offset"], mine["size"]
         if (offset + size > at - begin).any():
             return []
@@ -105,8 +105,8 @@ class _Stored:
             for place, what in zip(table["variable"].tolist(), table["what"].tolist(), strict=True):
                 self._exact[self._object(place)].append((place, what))
         told = np.concatenate([table["ip"] for table in (behind.stored, behind.framed, behind.held, behind.spread)])
-        sites = behind.sites[among(behind.sites["kind"], _WRITES) & ~among(behind.sites["ip"], told)]
-        self._others = sites[sites["flags"] & SiteFlag.CLEARS == 0]
+        sites = picked(behind.sites, among(behind.sites["kind"], _WRITES) & ~among(behind.sites["ip"], told))
+        self._others = picked(sites, sites["flags"] & SiteFlag.CLEARS == 0)
         for place, what, stride in behind.spread[["variable", "what", "stride"]].tolist():
             self._spread[self._object(place)].append((place, what, stride))
 
@@ -144,7 +144,7 @@ class _Stored:
         """The words of a record in the frame of who starts the thread, as they are then."""
         ip, argument = start.given or (start.ip, start.argument)
         passed = self._image.behind.passed
-        mine = passed[passed["ip"] == np.uint64(ip)]
+        mine = picked(passed, passed["ip"] == np.uint64(ip))
         number = mine["variable"] >> np.uint64(HELD_OFFSET_BITS)
         for word, what in zip(number.tolist(), mine["what"].tolist(), strict=True):
             if word >> WORD_NUMBER_BITS & 7 == argument:

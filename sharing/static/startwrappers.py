@@ -70,7 +70,7 @@ def start_wrappers(image: Image, starting: Mapping[int, Iterable[tuple[int, int]
 def _starts(image: Image, starting: Mapping[int, Iterable[tuple[int, int]]]) -> Iterator[_Start]:
     args = image.args
     rows = those_having(args, "callee", list(starting))
-    rows = rows[(rows["kind"] == ArgKind.ADDRESS) & (rows["function"] >= 0) & (rows["source"] == 0)]
+    rows = picked(rows, (rows["kind"] == ArgKind.ADDRESS) & (rows["function"] >= 0) & (rows["source"] == 0))
     entries = function_at(image, rows["value"].astype(np.uint64))
     for (callee, function, arg), entry in zip(
         rows[["callee", "function", "arg"]].tolist(), entries.tolist(), strict=True
@@ -84,11 +84,11 @@ def _stored(image: Image, one: _Start, calling: Table, kept: Table) -> set[tuple
     """(argument that is the function, that is its data, what the function gets it as, the function or 0), by the words
     of the record that the starter stores these in and the entry calls, and hands over."""
     mine: dict[int, set[tuple[int, int]]] = defaultdict(set)
-    for where, arg, value in kept[kept["function"] == one.starter][["where", "arg", "value"]].tolist():
+    for where, arg, value in picked(kept, kept["function"] == one.starter)[["where", "arg", "value"]].tolist():
         mine[where].add((0 if value else arg, value))
     found: set[tuple[int, int, int, int]] = set()
     for function, number, begin in parts_of(image, one.entry, one.parameter) if mine else ():
-        for call in calling[(calling["function"] == function) & (calling["slot"] == SlotKind.RECORD)]:
+        for call in picked(calling, (calling["function"] == function) & (calling["slot"] == SlotKind.RECORD)):
             for parameter, at in handed_words(image, int(call["ip"]), function, number):
                 work, data = mine.get(begin + int(call["where"]), set()), mine.get(begin + at, set())
                 if len(work) == len(data) == 1 and work != data:
@@ -103,7 +103,7 @@ def handed_words(image: Image, ip: int, function: int, number: int) -> Iterator[
     """(argument, bytes into the record) of words that a call is handed of what argument ``number`` of the calling
     function (a row) leads to."""
     passed = image.behind.word_args
-    handed = passed[(passed["ip"] == np.uint64(ip)) & (passed["source"] == 0)]
+    handed = picked(passed, (passed["ip"] == np.uint64(ip)) & (passed["source"] == 0))
     for value, parameter in handed[["value", "arg"]].tolist():
         if (at := word_behind(image, value, function, number)) >= 0:
             yield parameter, at
@@ -113,6 +113,6 @@ def _handed_to(image: Image, starter: int) -> set[tuple[int, int, int, int]]:
     """The same by the functions that callers hand over."""
     args = image.args
     address, callee = image.functions["address"][starter], args["callee"]
-    rows = args[(callee == address) & (args["kind"] == ArgKind.ADDRESS)]
+    rows = picked(args, (callee == address) & (args["kind"] == ArgKind.ADDRESS))
     code = rows["arg"][function_at(image, rows["value"].astype(np.uint64)) >= 0]
     return {(at, at + 1, 0, 0) for at in code.tolist()}

@@ -12,6 +12,7 @@ import numpy as np
 
 from sharing.basics.columns import those_having
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import picked
 from sharing.model.image import HELD, ArgKind, Image
 from sharing.static import numbers
 from sharing.static.callees import function_at, functions_called
@@ -24,13 +25,13 @@ def static_arguments(image: Image, knowledge: Knowledge) -> frozenset[Argument]:
     """Arguments that all calls, and starts of threads, are seen to give the address of such an object."""
     args, calls = image.args, functions_called(image)
     called = Counter(calls[calls >= 0].tolist())
-    given = args[(args["kind"] == ArgKind.ADDRESS) & (args["value"].astype(np.uint64) & HELD == 0)]
+    given = picked(args, (args["kind"] == ArgKind.ADDRESS) & (args["value"].astype(np.uint64) & HELD == 0))
     known = Counter(zip(function_at(image, given["callee"]).tolist(), given["arg"].tolist(), strict=True))
     started = {
         key: all(not data & int(HELD) for data, _ in objects)
         for key, objects in objects_by_entry(image, knowledge).items()
     }
-    passed = args[args["kind"] == ArgKind.PARAM]
+    passed = picked(args, args["kind"] == ArgKind.PARAM)
     to = function_at(image, passed["callee"]).tolist()
     ways = list(zip(passed["function"].tolist(), passed["source"].tolist(), to, passed["arg"].tolist(), strict=True))
     found = set[Argument]()

@@ -54,10 +54,10 @@ def _loaded(image: Image, wanted: set[tuple[int, int]]) -> Iterator[tuple[int, i
     callees = np.array(sorted({callee for callee, _ in wanted}), np.uint64)
     behind = stacked([image.behind.args, image.behind.word_args])
     behind = picked(behind, (behind["kind"] == ArgKind.ADDRESS) & (behind["source"] == 0))
-    loaded = image.args[image.args["kind"] == ArgKind.LOADED]
+    loaded = picked(image.args, image.args["kind"] == ArgKind.LOADED)
     for rows, is_slot in ((behind, False), (loaded, True)):
         caller = rows["function"]
-        rows = rows[among(rows["callee"], callees) & (caller >= 0)]
+        rows = picked(rows, among(rows["callee"], callees) & (caller >= 0))
         for ip, callee, value, function, arg, _, _, depth in rows.tolist():
             if (callee, arg) in wanted:
                 slot = slot_at(SlotKind.RECORD, value) if is_slot else _slot_of(image, value)

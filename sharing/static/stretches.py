@@ -34,7 +34,7 @@ import numpy.typing as npt
 from sharing.basics.columns import rows_having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, Table
 from sharing.model.vocabulary import BarrierRow
 from sharing.static.barrierrounds import MAX_CALLS, MAX_PARTS, Round, Stages, rounds_of
@@ -213,7 +213,7 @@ def find_stretches(
     starts = before_starts(image, in_series.places, alone)
     for line in _lines(image, meetings, roots, begun, (edges, mask, alone), semaphores_of(image, knowledge), starts):
         behind = () if line.sections is None else (image.behind.elsewhere,)
-        own = [rows[rows["function"] == line.function] for rows in (image.sites, image.calls, *behind)]
+        own = [picked(rows, rows["function"] == line.function) for rows in (image.sites, image.calls, *behind)]
         found = list(dict.fromkeys(p for rows in own for p in line.passed(image, rows)))
         for less in ((BeforeStarts,), (Turns, Token)):
             if len(found) <= MAX_PARTS:

@@ -72,7 +72,7 @@ def tokens(
         if -1 in of or len(set(of)) != len(of) or len(of) < 2 or any(roots[at].many for at in of):
             continue
         found = [
-            _in_turn(image, rows[rows["function"] == function], known, min(group), number)
+            _in_turn(image, picked(rows, rows["function"] == function), known, min(group), number)
             for number, function in enumerate(functions)
         ]
         for function, token in zip(functions, found, strict=True):

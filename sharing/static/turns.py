@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, SiteFlag, Table, ZeroRange
 from sharing.static.howfar import NO_ROUND
 from sharing.static.starts import Root
@@ -47,7 +47,7 @@ def turns(
 
     ``entries``: roots by function; ``alone``: what runs while there is one thread.
     """
-    rows = image.zero_ranges[image.zero_ranges["what"] == ZeroRange.TURN]
+    rows = picked(image.zero_ranges, image.zero_ranges["what"] == ZeroRange.TURN)
     if not len(rows):
         return
     written = writes(image, by_calls=True)
@@ -60,7 +60,7 @@ def turns(
             continue  # where a turn ends nobody sees
         by_function: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         held = np.zeros(len(changed), bool)
-        for _, begin, end, function, _, _, number in rows[rows["variable"] == np.uint64(word)].tolist():
+        for _, begin, end, function, _, _, number in picked(rows, rows["variable"] == np.uint64(word)).tolist():
             inside = (changed["function"] == function) & (changed["ip"] >= begin) & (changed["ip"] <= end)
             last = min(changed["ip"][inside].tolist(), default=end)
             held |= inside & (changed["ip"] == last)

@@ -46,7 +46,7 @@ def _call(image: Image, entry: int) -> Row | None:
     for _ in range(MAX_WAY):
         first, last = (np.searchsorted(functions, rows, side) for side in ("left", "right"))
         made = np.concatenate([calls[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)])
-        through = made[made["callee"] == 0]
+        through = picked(made, made["callee"] == 0)
         if len(through):
             return through[0] if len(through) == 1 else None
         called = function_at(image, distinct(made["callee"]))
@@ -97,14 +97,16 @@ def _of_several(image: Image, table: int, own: set[int]) -> bool:
 
     Who makes an object stores its table there, and stores it once more where it destroys it (Itanium C++ ABI, 2.6).
     """
-    stored = image.behind.stored[image.behind.stored["what"] == np.uint64(table)]
+    stored = picked(image.behind.stored, image.behind.stored["what"] == np.uint64(table))
     if len(stored):
         makers = stored[["function", "loop_depth"]]
     else:
-        sites = image.sites[(image.sites["kind"] == AccessKind.ADDRESS) & (image.sites["target"] == np.uint64(table))]
+        sites = picked(
+            image.sites, (image.sites["kind"] == AccessKind.ADDRESS) & (image.sites["target"] == np.uint64(table))
+        )
         first = function_at(image, image.code_words["value"][image.code_words["slot"] == np.uint64(table)])
         cold = image.functions["flags"][sites["function"]] & FunctionFlag.COLD != 0
-        sites = sites[~cold & ~among(sites["function"], np.array([*own, *first.tolist()], np.int32))]
+        sites = picked(sites, ~cold & ~among(sites["function"], np.array([*own, *first.tolist()], np.int32)))
         makers = sites[["function", "loop_depth"]]
     if len(distinct(makers["function"])) != 1 or len(makers) > MADE_AND_DESTROYED:
         return True

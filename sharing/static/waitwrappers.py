@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, FunctionFlag, Image, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, functions_called
@@ -33,7 +33,7 @@ def callers_of_waits(image: Image, calls: Table, own: Bools, least: int = 2) -> 
             break
         outer = [calls_of(image, int(image.functions["address"][one])) for one in around]
         rows = np.concatenate([calls[~among(calls["function"], around)], image.calls[np.concatenate(outer)]])
-        rows = rows[rows["function"] >= 0]
+        rows = picked(rows, rows["function"] >= 0)
         calls = rows[np.argsort(rows["ip"], kind="stable")]
     return calls
 
@@ -43,11 +43,11 @@ def _only_waits(image: Image, calls: Table, function: int, least: int) -> bool:
     row = image.functions[function]
     if row["flags"] & FunctionFlag.ADDRESS_TAKEN or len(calls_of(image, int(row["address"]))) < least:
         return False
-    mine = calls[calls["function"] == function]
+    mine = picked(calls, calls["function"] == function)
     if len(mine) != 1 or in_loop(mine["loop_depth"])[0] or not each_time(mine["rarity"])[0]:
         return False
     for rows in (image.sites, image.params, image.behind.elsewhere):
-        here = rows[rows["function"] == function]
+        here = picked(rows, rows["function"] == function)
         if among(here["kind"], (AccessKind.STORE, AccessKind.RMW)).any():
             return False
     here = image.calls["function"] == function

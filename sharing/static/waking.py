@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sharing.basics.columns import having, rows_having
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, VariableFlag
 from sharing.model.vocabulary import LockKind
 from sharing.static import flow, numbers
@@ -141,14 +141,14 @@ class Objects:
             return True
         args = image.args
         value = args["value"].astype(np.uint64)
-        given = args[(args["kind"] == ArgKind.ADDRESS) & (value >= np.uint64(begin)) & (value < np.uint64(end))]
+        given = picked(args, (args["kind"] == ArgKind.ADDRESS) & (value >= np.uint64(begin)) & (value < np.uint64(end)))
         if any(
             self._keeps(int(callee), int(arg)) for callee, arg in set(map(tuple, given[["callee", "arg"]].tolist()))
         ):
             return True
         sites = image.sites
         inside = (sites["kind"] == AccessKind.ADDRESS) & (sites["target"] >= np.uint64(begin))
-        named = sites[inside & (sites["target"] < np.uint64(end))]
+        named = picked(sites, inside & (sites["target"] < np.uint64(end)))
         handed = Counter(zip(given["function"].tolist(), given["value"].tolist(), strict=True))
         made = Counter(zip(named["function"].tolist(), named["target"].astype(np.int64).tolist(), strict=True))
         # What is computed more often than it is handed to a call is handed or stored elsewhere.
@@ -166,6 +166,8 @@ class Objects:
         if ((kept["function"] == function) & (kept["value"] == 0) & (kept["arg"] == argument)).any():
             return True
         args = self._image.args
-        on = args[(args["function"] == function) & (args["kind"] == ArgKind.PARAM) & (args["source"] == argument)]
+        on = picked(
+            args, (args["function"] == function) & (args["kind"] == ArgKind.PARAM) & (args["source"] == argument)
+        )
         further = set(map(tuple, on[["callee", "arg"]].tolist()))
         return any(self._keeps(int(to), int(arg), depth + 1) for to, arg in further)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from sharing.basics.columns import having, rows_having, those_having
 from sharing.basics.ways import Mirrors, points
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, Table
 from sharing.model.ways import longest
 from sharing.static import numbers
@@ -145,7 +145,9 @@ def _ends_in_its_round(made: _Made, start: Any) -> bool:
     here = mirrors.loops(np.array([start], starts.dtype))
     starts, joins = (rows[in_loop(rows["loop_depth"])] for rows in (starts, joins))
     starts, joins = (rows[mirrors.loops(rows) == here] for rows in (starts, joins))
-    return bool((starts["loop_depth"] == 1).all()) and _left_none(made.image, starts, joins[joins["loop_depth"] == 1])
+    return bool((starts["loop_depth"] == 1).all()) and _left_none(
+        made.image, starts, picked(joins, joins["loop_depth"] == 1)
+    )
 
 
 def _left_none(image: Image, starts: Table, joins: Table) -> bool:

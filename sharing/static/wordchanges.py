@@ -48,7 +48,9 @@ def calls_that_store(image: Image) -> Table:
     def found() -> Table:
         callees = distinct_in(image.calls, "callee")
         does = [of_word(name) == OfWord.STORES for name in names_of_callees(image, callees)]
-        calls: Table = image.calls[having(image.calls, "callee", callees[does]) & (image.calls["function"] >= 0)]
+        calls: Table = picked(
+            image.calls, having(image.calls, "callee", callees[does]) & (image.calls["function"] >= 0)
+        )
         return calls
 
     return _stores.of(image.calls, (image.functions, image.names, image.callee_names), found)
@@ -109,9 +111,9 @@ def outer(image: Image, roots: Sequence[Root], arrivals: Table) -> Table:
             break
         kept = [found[~among(found["function"], last)]]
         for function in last:
-            own = found[found["function"] == function]
+            own = picked(found, found["function"] == function)
             calls = image.calls[calls_of(image, int(image.functions["address"][function]))]
-            rows = calls[calls["function"] >= 0][_PLACE].astype(found.dtype)
+            rows = picked(calls, calls["function"] >= 0)[_PLACE].astype(found.dtype)
             if len(own) > 1 or own["loop_depth"].any():
                 rows["loop_depth"][rows["loop_depth"] == 0] = SEVERAL
             kept.append(rows)
@@ -123,14 +125,14 @@ def _ends(image: Image, arrivals: Table, function: int) -> bool:
     """Whether a function that is called by its name alone does nothing in static storage behind its change."""
     if image.functions["flags"][function] & FunctionFlag.ADDRESS_TAKEN:
         return False
-    changed = arrivals[arrivals["function"] == function]
+    changed = picked(arrivals, arrivals["function"] == function)
     at = points(image, changed)
     for rows in (image.sites, image.params, image.behind.elsewhere):
-        here = rows[(rows["function"] == function) & (rows["kind"] != AccessKind.ADDRESS)]
+        here = picked(rows, (rows["function"] == function) & (rows["kind"] != AccessKind.ADDRESS))
         here = here[~among(here["ip"], changed["ip"])]
         if points(image, here).behind(at).any():
             return False
-    own = image.calls[image.calls["function"] == function]
+    own = picked(image.calls, image.calls["function"] == function)
     called = own[points(image, own).behind(at).any(axis=1)]
     starts = image.functions["address"]
     return not among(called["callee"], starts[image.functions["flags"] & FunctionFlag.STUB == 0]).any()

@@ -10,6 +10,7 @@ import re
 from sharing.explain import numbers
 from sharing.explain.causes.base import Builds, Verdicts, is_file, quoted
 from sharing.explain.causes.linkedin import is_static, linked_in
+from sharing.model.arrays import picked
 from sharing.model.comparison import Cause, CauseKind, FileTraits, RuledOut
 from sharing.model.finding import Confidence
 from sharing.model.image import FunctionFlag, Image
@@ -140,7 +141,7 @@ def allocator_of_library(name: str) -> str:
 def _own_allocator(image: Image) -> str:
     """The allocator that an image defines itself, "" none."""
     table = image.functions
-    mine = table[(table["name"] >= 0) & (table["flags"] & FunctionFlag.STUB == 0)]
+    mine = picked(table, (table["name"] >= 0) & (table["flags"] & FunctionFlag.STUB == 0))
     names = {image.names[i] for i in mine["name"].tolist()}
     return next((label for function, label in _ALLOCATOR_FUNCTIONS if function in names), "")
 

@@ -19,6 +19,7 @@ from sharing.explain.causes.run import MISSES, Run
 from sharing.explain.identity import Ids, Objects
 from sharing.explain.linepairs import LinePair, LinePairs, Relaid
 from sharing.explain.shifts import Shifts
+from sharing.model.arrays import picked
 from sharing.model.comparison import Cause, CauseKind, Contribution, LineMates, Moved, RuledOut, Share, Straddle
 from sharing.model.finding import Confidence, Severity
 from sharing.model.image import Image, ImageKind
@@ -184,7 +185,7 @@ def _moved_at_all(builds: Builds) -> int:
 def _largest_run(builds: Builds) -> Any:
     """The run that moved most variables in their order, a record of ``Shifts.runs``."""
     runs = builds.shifts.runs
-    runs = runs[runs["kept"] & (runs["shift"] != 0)]
+    runs = picked(runs, runs["kept"] & (runs["shift"] != 0))
     return runs[int(runs["count"].argmax())] if len(runs) else None
 
 

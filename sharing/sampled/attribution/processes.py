@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.attribution import THREAD_KEY_DTYPE
 from sharing.model.samples import Samples
 
@@ -45,7 +46,7 @@ class Processes:
         pids = (thread_keys >> 32).astype(np.int32)
         about = samples.threads
         tid, pid_of = about["tid"], about["pid"]
-        executed = about[(about["exec"] == 1) & (tid == pid_of)]
+        executed = picked(about, (about["exec"] == 1) & (tid == pid_of))
         executions = {int(p): np.sort(executed["time"][executed["pid"] == p]) for p in np.unique(executed["pid"])}
         first: dict[int, int] = {}
         pid: list[int] = []

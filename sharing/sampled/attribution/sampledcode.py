@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.knowledge import Knowledge
+from sharing.model.arrays import picked
 from sharing.model.attribution import Reason
 from sharing.model.image import AccessKind, Image, SiteFlag
 from sharing.model.operands import OPERAND_DTYPE, POINT_DTYPE, Holds, MappedFiles, OperandFlag, Role, Segment
@@ -233,7 +234,7 @@ def _sites(operands: Table, file: Column, image: Image) -> npt.NDArray[np.uint64
     sites = image.sites
     if not len(sites):
         return out
-    sites = sites[(sites["flags"] & SiteFlag.VIA_CALL == 0) & (sites["kind"] != AccessKind.ADDRESS)]
+    sites = picked(sites, (sites["flags"] & SiteFlag.VIA_CALL == 0) & (sites["kind"] != AccessKind.ADDRESS))
     first = np.searchsorted(sites["ip"], operands["ip"])
     count = np.searchsorted(sites["ip"], operands["ip"], "right") - first
     row = np.minimum(first, max(len(sites) - 1, 0))

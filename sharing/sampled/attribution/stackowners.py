@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.attribution import UNKNOWN_THREAD
 from sharing.sampled.attribution.regions import Memory
 
@@ -38,8 +39,8 @@ class StackOwners:
             return pid
         if not self.memory.stacks[row]:
             return UNKNOWN_THREAD
-        own = self.pointers[self.pointers["pid"] == pid]
-        own = own[self._mapping(own["pid"], own["pointer"], own["time"]) == row]
+        own = picked(self.pointers, self.pointers["pid"] == pid)
+        own = picked(own, self._mapping(own["pid"], own["pointer"], own["time"]) == row)
         if not len(own):
             return UNKNOWN_THREAD
         apart = np.maximum(own["time"], np.uint64(time)) - np.minimum(own["time"], np.uint64(time))

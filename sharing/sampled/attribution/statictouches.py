@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharing.basics.ways import Mirrors
+from sharing.model.arrays import picked
 from sharing.model.attribution import Attribution
 from sharing.model.image import AccessKind, Image, SiteFlag, Table
 from sharing.model.ways import Point
@@ -62,7 +63,9 @@ class _SampledLoops:
 
     def __init__(self, image: Image, attribution: Attribution) -> None:
         self._mirrors = Mirrors(image)
-        tables = [t[(t["function"] >= 0) & (t["loop_depth"] > 0)] for t in (image.sites, image.params, image.calls)]
+        tables = [
+            picked(t, (t["function"] >= 0) & (t["loop_depth"] > 0)) for t in (image.sites, image.params, image.calls)
+        ]
         function, order, ip = (np.concatenate([t[name] for t in tables]) for name in ("function", "order", "ip"))
         by_ip = np.argsort(ip, kind="stable")
         function, order, ip = function[by_ip], order[by_ip], ip[by_ip]

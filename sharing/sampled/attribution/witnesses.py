@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.attribution import PLACED_DTYPE, WITNESS_DTYPE, Basis, Reason, SpaceKind, line_keys
 from sharing.model.operands import Role
 from sharing.sampled.attribution.evaluate import addresses
@@ -120,7 +121,7 @@ class Witnesses:
         touches = _touching(out, wanted, line_size)
         placed = self._placed[kept[sample] + start]
         touches &= (placed["basis"] != Basis.AWAITED) | (placed["ip"] != out["ip"])  # the sample stands for it
-        out, sample = out[touches & (out["space"] >= 0)], sample[touches & (out["space"] >= 0)]
+        out, sample = picked(out, touches & (out["space"] >= 0)), sample[touches & (out["space"] >= 0)]
         result = np.zeros(len(out), WITNESS_DTYPE)
         result["sample"] = kept[sample] + start
         for name in PLACED_DTYPE.names or ():

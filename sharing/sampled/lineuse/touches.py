@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sharing.model.arrays import picked
 from sharing.model.attribution import Attribution, Basis, Table, TouchFlag
 from sharing.model.image import AccessKind
 from sharing.sampled import numbers
@@ -127,7 +128,7 @@ def walked(
     One of its instructions was sampled at several places here.  Witnesses would not do: they are of several
     instructions each, so that two members look like two elements.
     """
-    rows = rows[rows["thread"] >= 0]
+    rows = picked(rows, rows["thread"] >= 0)
     if len(rows) < 2:
         return frozenset()
     start = np.clip(rows["place"].astype(np.int64) - np.int64(base), 0, size - 1)
