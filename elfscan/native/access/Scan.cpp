@@ -37,6 +37,9 @@ constexpr uint64_t GivenBytes = 64;
 /// Such functions that call each other, as compilers leave them where they do
 /// not optimise: what a smart pointer leads to is asked of six.
 constexpr unsigned GivenCalls = 6;
+/// Equal instructions in a row, behind which nothing follows, that are kept:
+/// more are filler, of which kernels have megabytes between parts of a section.
+constexpr unsigned KeptFiller = 16;
 /// An index that is tried out: of no mask or table that is seldom full.
 constexpr int64_t TriedIndex = 20011;
 
@@ -65,6 +68,16 @@ void noteKey(const JumpLabel &Label, Op &O) {
     return;
   O.Rare = Jumps ? O.end() : Label.Target;
   O.Rarity = Label.Rarity;
+}
+
+/// How often the \p Length bytes at the front of \p Code stand there once more
+/// in a row, where that begins before \p Room bytes.
+uint64_t repeats(std::span<const uint8_t> Code, unsigned Length,
+                 uint64_t Room) {
+  uint64_t Same = Length, Most = std::min(Code.size(), Room + Length);
+  while (Same < Most && Code[Same] == Code[Same - Length])
+    ++Same;
+  return std::min(Same / Length, (Room + Length - 1) / Length) - 1;
 }
 
 class Worker {
@@ -116,6 +129,7 @@ private:
     uint64_t End = F.End - At > PieceBytes ? At + PieceBytes : F.End;
     Code = Code.first(std::min<uint64_t>(Code.size(), F.End - At));
     size_t Count = 0;
+    unsigned Filler = 0;
     uint64_t Begin = At;
     std::span<const JumpLabel> Labels = P.labelsFrom(At);
     while (At < End && !Code.empty()) {
@@ -143,6 +157,12 @@ private:
           Next.NeverReturns = true;
         }
         ++Count;
+        Filler = Next.Next == Flow::Stop ? Filler + 1 : 0;
+        if (Filler >= KeptFiller) {
+          uint64_t More = repeats(Code, Next.Length, End - At);
+          Out.Seen.Instructions += More;
+          Length += More * Next.Length;
+        }
       } else {
         Out.Seen.UndecodedBytes += std::min<uint64_t>(Length, Code.size());
       }
