@@ -1,6 +1,8 @@
 //===- CachedDecoder.cpp - Decoding equal instructions once ---------------===//
 //
-// Owns which instructions may be remembered and how they are found again.
+// Owns which instructions may be remembered and how they are found again.  What
+// is remembered is larger than the caches next to a processor, so that the next
+// instruction's is fetched while this one's is used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,8 @@ namespace {
 
 constexpr unsigned IndexBits = 13;
 constexpr size_t Slots = size_t(1) << IndexBits;
+/// That a processor fetches at a time.
+constexpr size_t FetchedBytes = 64;
 
 using Bytes = CachedDecoder::Bytes;
 static_assert(sizeof(Bytes) == MaxX86Length + 1);
@@ -24,6 +28,16 @@ size_t slotOf(Bytes Key) {
   uint64_t Low = uint64_t(Key), High = uint64_t(Key >> 64);
   return (Low ^ High * 0xC2B2AE3D27D4EB4F) * 0x9E3779B97F4A7C15 >>
          (64 - IndexBits);
+}
+
+/// As much as an instruction may be, and zeros where there is less.
+Bytes frontOf(std::span<const uint8_t> Code) {
+  Bytes Word = 0;
+  if (Code.size() >= sizeof Word)
+    std::memcpy(&Word, Code.data(), sizeof Word); // its size is known
+  else
+    std::memcpy(&Word, Code.data(), Code.size());
+  return Word;
 }
 
 bool isRelative(const Op &O) {
@@ -81,19 +95,30 @@ CachedDecoder::CachedDecoder(std::unique_ptr<Decoder> Behind)
     throw std::bad_alloc();
 }
 
+CachedDecoder::Front CachedDecoder::look(Bytes Word) {
+  Front F;
+  F.Word = Word;
+  F.Outline = outlineX86(reinterpret_cast<const uint8_t *>(&Word));
+  F.Key = keyOf(Word, F.Outline);
+  F.Slot = slotOf(F.Key);
+  return F;
+}
+
 bool CachedDecoder::decode(std::span<const uint8_t> Code, uint64_t Ip,
                            Op &Out) {
-  Bytes Word = 0;
-  if (Code.size() >= sizeof Word)
-    std::memcpy(&Word, Code.data(), sizeof Word); // its size is known
-  else
-    std::memcpy(&Word, Code.data(), Code.size());
-  X86Outline Outline = outlineX86(reinterpret_cast<const uint8_t *>(&Word));
+  if (Bytes Word = frontOf(Code); Word != Next.Word)
+    Next = look(Word);
+  const auto [Word, Outline, Key, Slot] = Next;
   if (!Outline.Length || Outline.Length > Code.size())
     return Behind->decode(Code, Ip, Out);
+  if (Outline.Length < Code.size()) {
+    Next = look(frontOf(Code.subspan(Outline.Length)));
+    __builtin_prefetch(&Keys[Next.Slot]);
+    const char *Kept = reinterpret_cast<const char *>(&Ops[Next.Slot]);
+    for (size_t At = 0; At < sizeof(Op); At += FetchedBytes)
+      __builtin_prefetch(Kept + At);
+  }
   uint64_t To = Ip + Outline.Length + uint64_t(distanceIn(Word, Outline));
-  Bytes Key = keyOf(Word, Outline);
-  size_t Slot = slotOf(Key);
   if (Keys[Slot] == Key) {
     Out = Ops[Slot];
     Out.Ip = Ip;

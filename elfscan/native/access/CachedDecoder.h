@@ -8,6 +8,7 @@
 #define LINEMATE_ACCESS_CACHEDDECODER_H
 
 #include "Decoder.h"
+#include "X86Length.h"
 
 #include <cstdlib>
 #include <memory>
@@ -31,7 +32,17 @@ public:
   const Convention &convention() const override { return Behind->convention(); }
 
 private:
+  /// What stands at the front of some code, and where it would be kept.
+  struct Front {
+    Bytes Word = 0;
+    X86Outline Outline;
+    Bytes Key = 0;
+    size_t Slot = 0;
+  };
+  static Front look(Bytes Word);
+
   std::unique_ptr<Decoder> Behind;
+  Front Next; ///< of what was looked at last
   struct Release {
     void operator()(void *Kept) const { std::free(Kept); }
   };
