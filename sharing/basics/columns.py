@@ -17,6 +17,8 @@ from sharing.model.image import Table
 Rows = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 _MOST = 4  # wanted values for each so many rows: of more it is as quick to look at all rows
+_SORTED = 32  # times that all rows are compared with a value before they are sorted, which takes so long
+_LOOKED_UP = 4  # of these, what looking for many values takes
 
 
 class _Column(NamedTuple):
@@ -27,6 +29,8 @@ class _Column(NamedTuple):
 
 
 _columns: Kept[dict[str, _Column]] = Kept(of_places=True)
+_asked: Kept[dict[str, int]] = Kept(of_places=True)  # comparisons so far, of fields that are in no order
+_distinct: Kept[dict[str, Array]] = Kept(of_places=True)
 
 
 def having(table: Table, field: str, wanted: npt.ArrayLike) -> Bools:
@@ -38,10 +42,10 @@ def having(table: Table, field: str, wanted: npt.ArrayLike) -> Bools:
 
 def rows_having(table: Table, field: str, wanted: npt.ArrayLike) -> Rows:
     """The rows that have one of the wanted values in a field of whole numbers, in order."""
-    column = _column(table, field)
-    few = _alike(np.atleast_1d(np.asarray(wanted)), column.values.dtype)
-    if len(few) * _MOST > len(table):
-        return np.flatnonzero(among(table[field], few))
+    few = _alike(np.atleast_1d(np.asarray(wanted)), table.dtype[field])
+    column = _column_if_worthwhile(table, field, min(len(few), _LOOKED_UP))
+    if column is None or len(few) * _MOST > len(table):
+        return np.flatnonzero(among(np.ascontiguousarray(table[field]), few))
     few = distinct(few)
     first, last = column.values.searchsorted(few), column.values.searchsorted(few, "right")
     many = last - first
@@ -61,9 +65,12 @@ def in_order(table: Table, field: str) -> tuple[Rows, Array]:
 
 
 def distinct_in(table: Table, field: str) -> Array:
-    """The distinct values of a field, in order."""
-    _, values = in_order(table, field)
-    return values[leading(values)]
+    """The distinct values of a field, in order.  Nobody changes them."""
+    known = _distinct.of(table, (), dict)
+    if field not in known:
+        column = _columns.of(table, (), dict).get(field)
+        known[field] = distinct(table[field]) if column is None else column.values[leading(column.values)]
+    return known[field]
 
 
 def numbered(table: Table, field: str) -> tuple[Array, Rows]:
@@ -79,12 +86,27 @@ def _column(table: Table, field: str) -> _Column:
     known = _columns.of(table, (), dict)
     if field not in known:
         values = np.ascontiguousarray(table[field])
-        if (values[1:] >= values[:-1]).all():
+        if _is_in_order(values):
             known[field] = _Column(values, None)
         else:
             rows = sorting(values)
             known[field] = _Column(values[rows], rows)
     return known[field]
+
+
+def _column_if_worthwhile(table: Table, field: str, compared: int) -> _Column | None:
+    """None for the first few who ask for rows of a table that would have to be sorted."""
+    if field not in _columns.of(table, (), dict):
+        asked = _asked.of(table, (), dict)
+        is_first = field not in asked
+        asked[field] = asked.get(field, 0) + compared
+        if asked[field] < _SORTED and not (is_first and _is_in_order(table[field])):
+            return None
+    return _column(table, field)
+
+
+def _is_in_order(values: Array) -> bool:
+    return bool((values[1:] >= values[:-1]).all())
 
 
 def _alike(wanted: Array, dtype: np.dtype[np.integer[Any]]) -> Array:

@@ -242,9 +242,9 @@ def _is_taken(image: Image, address: int) -> bool:
 
     def taken() -> Table:
         named = image.args["value"][image.args["kind"] == ArgKind.ADDRESS].astype(np.uint64)
-        return distinct(np.concatenate([named, image.kept["value"], image.code_words["value"]]))
+        return np.concatenate([named, image.kept["value"], image.code_words["value"]])
 
-    return bool(among(np.array([address], np.uint64), _taken.of(image.args, (image.kept, image.code_words), taken))[0])
+    return bool((_taken.of(image.args, (image.kept, image.code_words), taken) == np.uint64(address)).any())
 
 
 def entered_otherwise(image: Image, handed: Iterable[_Entered]) -> set[int]:

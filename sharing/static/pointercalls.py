@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.columns import those_having
-from sharing.model.arrays import among, picked, union
+from sharing.model.arrays import among, distinct, picked, union
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, functions_given
@@ -91,12 +91,15 @@ class KeptFunctions:
 
     def is_resolved(self, calls: Table) -> npt.NDArray[np.bool_]:
         """Calls through pointers beside which those of what is kept there stand, or that are known to call it."""
+        found: npt.NDArray[np.bool_] = among(calls["ip"], self._known)
+        return found
+
+    @cached_property
+    def _known(self) -> npt.NDArray[np.uint64]:
         every = self._image.calls
         exact = self.resolved["ip"][self.resolved["slot"] != SlotKind.RECORD]  # others' records may have something else
         ip, callee = every["ip"], every["callee"]
-        known = np.concatenate([ip[callee != 0], exact])
-        found: npt.NDArray[np.bool_] = among(calls["ip"], known)
-        return found
+        return distinct(np.concatenate([ip[callee != 0], exact]))
 
     @cached_property
     def resolved(self) -> Table:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sharing.basics.columns import having
+from sharing.basics.columns import distinct_in, having
 from sharing.basics.ways import block_of
 from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, Image, Table
@@ -87,7 +87,7 @@ def keepers(image: Image, asks: Addresses, prepares: Addresses) -> Bools:
     if not found.any():
         return found
     found &= calls_made(image, ~(asked | having(calls, "callee", prepares))) == 0
-    found &= among(image.functions["address"], calls["callee"])
+    found &= among(image.functions["address"], distinct_in(calls, "callee"))
     keeps = np.zeros(len(found), np.int64)
     for rows in (image.sites, image.params):
         mine = rows["function"] >= 0
@@ -107,7 +107,7 @@ def tellers(image: Image, telling: Bools, prepares: Addresses) -> Bools:
     calls, sites = image.calls, image.sites
     stores = among(sites["kind"], (AccessKind.STORE, AccessKind.RMW)) & in_loop(sites["loop_depth"])
     works = np.bincount(sites["function"][stores & (sites["function"] >= 0)], minlength=len(image.functions)) > 0
-    possible = ~works & among(image.functions["address"], calls["callee"])
+    possible = ~works & among(image.functions["address"], distinct_in(calls, "callee"))
     called, quiet = functions_called(image), having(calls, "callee", prepares)
     found: Bools = np.zeros(len(image.functions) + 1, bool)  # the last one for -1
     while True:
@@ -129,7 +129,7 @@ def that_only_end(image: Image, endings: Bools, telling: Bools, prepares: Addres
     if not endings.any():
         return found
     found = calls_made(image, endings & (calls["rarity"] == 0) & ~in_loop(calls["loop_depth"])) > 0
-    found &= among(image.functions["address"], calls["callee"])
+    found &= among(image.functions["address"], distinct_in(calls, "callee"))
     found &= calls_made(image, ~(endings | telling | having(calls, "callee", prepares))) == 0
     for rows in (image.sites, image.params, calls):
         looped = (rows["function"] >= 0) & in_loop(rows["loop_depth"])

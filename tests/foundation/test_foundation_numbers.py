@@ -45,7 +45,7 @@ FORMATS = {
 }
 # What bounds time and memory, so that hostile input ends: real programs stay below, or lose what is least busy.
 BOUNDS = {
-    "basics": "_MOST",
+    "basics": "_MOST _SORTED _LOOKED_UP",
     "explain": "CHUNK_BYTES LONGEST MOST_BYTES MAX_SYMBOLS MAX_BYTES MAX_CHANGES MAX_ELEMENTS MAX_EXAMINED "
     "MAX_INSTRUCTIONS MAX_LINE MAX_LINES MAX_NEAR MAX_ON_LINE MAX_PAIRS MAX_PATHS MAX_RUNS MAX_SECTIONS MAX_VALUES "
     "MOST _CHUNK",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sharing.model.arrays import among, copied, picked, sorting, stacked
+from sharing.model.arrays import among, copied, distinct, picked, sorting, stacked
 from sharing.model.image import VARIABLE_DTYPE
 from sharing.static.callees import functions_called
 from tests.builders.image import Builder
@@ -130,3 +130,41 @@ def test_places_are_sorted_as_a_stable_sort_does(dtype: str, many: int) -> None:
         assert sorting(values).tolist() == np.argsort(values, kind="stable").tolist()
     wide = np.append(near, np.array([info.min, info.max], dtype))
     assert sorting(wide).tolist() == np.argsort(wide, kind="stable").tolist()
+
+
+_RANGES = [
+    (0, 3),
+    (0, 300),
+    (-5, 60_000),
+    (0, 2**32 - 1),
+    (-(2**31), 2**31),
+    (2**62, 2**62 + 2**32),
+    (2**63 - 2**31, 2**63 - 1),
+    (-(2**63), 2**63 - 1),
+    (2**64 - 2**31, 2**64 - 1),
+]
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize("many", [0, 1, 5, 300, 9000])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_numbers_near_to_each_other_are_sorted_and_told_apart_as_all_are(dtype: str, many: int, zeros: bool) -> None:
+    draw, limits = np.random.default_rng(many), np.iinfo(dtype)
+    for low, high in _RANGES:
+        first, last = max(low, limits.min), min(high, limits.max)
+        if first >= last:
+            continue
+        values = draw.integers(first, last, many, dtype=dtype, endpoint=True)
+        values[:2] = (first, last)[:many]
+        if zeros:  # as of calls that name no function
+            values[2::7] = 0
+        assert sorting(values).tolist() == np.argsort(values, kind="stable").tolist()
+        found = distinct(values)
+        assert found.dtype == values.dtype
+        assert found.tolist() == sorted(set(values.tolist()))
+        assert distinct(np.sort(values)).tolist() == found.tolist()
+
+
+def test_rows_that_differ_are_told_apart() -> None:
+    rows = np.array([(2, 1), (2, 1), (1, 5), (2, 1)], [("a", "u8"), ("b", "i4")])
+    assert distinct(rows).tolist() == [(1, 5), (2, 1)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sharing.basics.columns import having, in_order, rows_having, those_having
+from sharing.basics.columns import distinct_in, having, in_order, rows_having, those_having
 from sharing.basics.kept import same_places
 from sharing.model.image import CALL_DTYPE, Table
 from sharing.static.everysite import raised
@@ -59,3 +59,14 @@ def test_a_field_is_sorted_once_for_a_table_and_for_its_copies_that_differ_in_ra
     assert in_order(seldom, "callee")[0] is known
     assert in_order(same_places(table, table.copy()), "callee")[0] is known
     assert in_order(table.copy(), "callee")[0] is not known
+
+
+def test_rows_are_the_same_before_a_field_is_sorted_and_afterwards() -> None:
+    draw = np.random.default_rng(3)
+    table = calls(draw.integers(0, 90, 2000).tolist(), [0] * 2000)
+    for wanted in [*range(90), [3, 5, 8, 13, 21], [1, 1]] * 2:
+        assert (
+            rows_having(table, "callee", wanted).tolist() == np.flatnonzero(np.isin(table["callee"], wanted)).tolist()
+        )
+    assert distinct_in(table, "callee").tolist() == sorted(set(table["callee"].tolist()))
+    assert distinct_in(table.copy(), "callee").tolist() == distinct_in(table, "callee").tolist()
