@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sharing.basics.columns import rows_having
 from sharing.basics.ways import points
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import among, distinct
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, Table
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop
@@ -46,7 +46,7 @@ class Preludes(msgspec.Struct, frozen=True):
         left = mask.copy()
         for bit, rounds in self.rounds.items():
             at = np.flatnonzero(mask >> np.uint64(bit) & np.uint64(1))
-            left[at[rounds.among(image, rows[at])]] &= ~np.uint64(1 << bit)
+            left[at[rounds.among(image, picked(rows, at))]] &= ~np.uint64(1 << bit)
         found: Bools = (mask != 0) & (left == 0)
         return found
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sharing.basics.columns import distinct_in, having, rows_having
 from sharing.basics.ways import Mirrors, in_loops
 from sharing.knowledge import Knowledge
-from sharing.model.arrays import distinct
+from sharing.model.arrays import distinct, picked
 from sharing.model.image import Image, Table
 from sharing.static import numbers
 from sharing.static.callees import names_of_callees
@@ -46,7 +46,7 @@ class WaitingRounds(msgspec.Struct, frozen=True):
         functions = distinct(np.array([function for function, _ in self.loops], np.int64))
         at = rows_having(rows, "function", functions)
         at = at[in_loop(rows["loop_depth"][at])]
-        deepest = np.array([self.loops.get(loop, -1) for loop in loops_of(image, rows[at])], np.int64)
+        deepest = np.array([self.loops.get(loop, -1) for loop in loops_of(image, picked(rows, at))], np.int64)
         found[at] |= rows["loop_depth"][at] <= deepest
         return found
 
