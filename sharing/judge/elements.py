@@ -22,7 +22,6 @@ from sharing.model.arrays import among
 from sharing.model.finding import Severity, Verdict
 from sharing.model.image import ALLOCATED, AccessKind, Image, SiteFlag
 from sharing.model.profile import COMPANIONS, Actor, Heat, LineProfile
-from sharing.model.types import TypeKind
 from sharing.rules.line.base import Context, Draft, describe, evidence_of, grade, pair_score, who
 from sharing.rules.line.thread_slots import RULE
 from sharing.rules.meeting import said_at_most
@@ -97,12 +96,7 @@ def _is_allocated(image: Image, row: int) -> bool:
 
 def element_size(image: Image, row: int) -> int:
     """Of a variable that is an array of records by its type; 0 of others."""
-    types = image.types
-    core = types.strip(int(image.variables["type"][row]))[0]
-    if core < 0 or types[core].kind != TypeKind.ARRAY:
-        return 0
-    element = types.strip(types[core].target)[0]
-    return types.size(element) if element >= 0 and types[element].kind in (TypeKind.STRUCT, TypeKind.CLASS) else 0
+    return image.types.record_step(int(image.variables["type"][row]))
 
 
 def _borders(image: Image, row: int, size: int, line_size: int) -> tuple[int, ...]:

@@ -188,6 +188,15 @@ class TypeTable:
         size = self._size(row)
         return size if size <= MAX_SIZE_BYTES else -1
 
+    def record_step(self, row: int) -> int:
+        """Of an array of records by its type the bytes from one to the next; 0 of others."""
+        core = self.strip(row)[0]
+        if core < 0 or self._records[core].kind != TypeKind.ARRAY:
+            return 0
+        element = self.strip(self._records[core].target)[0]
+        is_record = element >= 0 and self._records[element].kind in (TypeKind.STRUCT, TypeKind.CLASS)
+        return self.size(element) if is_record else 0
+
     def _size(self, row: int) -> int:
         core, _, _ = self.strip(row)
         if core < 0:

@@ -27,7 +27,7 @@ from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageK
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, functions_given
 from sharing.static.classslots import ClassSlots
-from sharing.static.elementslots import StaticElements
+from sharing.static.elementslots import MOST_ELEMENTS, StaticElements
 from sharing.static.executions import each_time, in_loop, times
 from sharing.static.objectcode import calls_of_managers
 from sharing.static.receivers import Virtual
@@ -400,6 +400,8 @@ class _Words:
         self.classes = ClassSlots(image, Virtual(row[virtual][own], (slot - run)[virtual][own], families[own]))
         self._virtual = self.classes.rows, self.classes.behind
         self._tables = row[~virtual], slot[~virtual]
+        begins = np.append(self._begins[:-1], _further_begins(image, self._begins[:-1], slot[~virtual]))
+        self._begins = np.append(np.unique(begins), -1)
 
     @property
     def virtual(self) -> tuple[Ints, Ints]:
@@ -432,6 +434,19 @@ class _Words:
             found = np.zeros(0, np.int64)
         result: Ints = found[found >= 0]
         return result
+
+
+def _further_begins(image: Image, begins: Ints, words: Ints) -> Ints:
+    """The elements of arrays of records which have such words: who takes an array's address may add to it what chooses
+    one."""
+    rows = np.unique(image.variables_at(words.astype(np.uint64)))
+    arrays = picked(image.variables, rows[rows >= 0])
+    arrays = picked(arrays, among(arrays["address"].astype(np.int64), begins))
+    found: list[Ints] = []
+    for address, size, kind in arrays[["address", "size", "type"]].tolist():
+        if (step := image.types.record_step(kind)) > 0:
+            found.append(np.arange(address, address + min(size, step * MOST_ELEMENTS), step, dtype=np.int64))
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
 class PointerTargets(msgspec.Struct, frozen=True):

@@ -110,6 +110,24 @@ def test_functions_of_a_table_are_so_far_behind_what_somebody_points_to() -> Non
     assert at(image, SlotKind.RECORD, 0x18) == set()
 
 
+@pytest.mark.parametrize(
+    ("records", "begin", "found"),
+    [
+        pytest.param(True, 0, {"one", "two", "three"}, id="an array of records"),
+        pytest.param(True, 0x10, {"two"}, id="of which one element alone is pointed to"),
+        pytest.param(False, 0, {"one"}, id="one record, which has more of them further on"),
+    ],
+)
+def test_a_pointer_to_an_array_of_records_leads_to_any_of_them(records: bool, begin: int, found: set[str]) -> None:
+    """Whose address code takes it adds an index to."""
+    b = functions("one", "two", "three")
+    word = b.pointer(-1)
+    stage = b.struct("stage", 0x10, ("name", 0, word), ("run", 8, word))
+    many = b.struct("stages", 0x30, *[(f"at{n}", n, word) for n in range(0, 0x30, 8)])
+    b.variable("stages", 0x30, TABLE, type=b.array(stage, 3) if records else many)
+    assert at(table(b, 8, 0x18, 0x28, pointed=(begin,)), SlotKind.RECORD, 8) == found
+
+
 @pytest.mark.parametrize("virtual", [True, False])
 def test_virtual_functions_have_one_distance(virtual: bool) -> None:
     """The begin of the next object is none of theirs, wherever it is."""
