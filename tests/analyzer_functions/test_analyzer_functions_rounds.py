@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(tool() is None, reason="linemate-facts is not bu
 
 HALF = 4  # steps of rarity: four a halving
 A_LOOP = 10  # rounds that an inner loop is taken to make
+SEVERAL = 4  # numbers that are left of one that is divided by what is no constant
 
 
 def rarity(folder: Path, loop: str, suffix: str = "c") -> int:
@@ -47,8 +48,8 @@ SELDOM = [
     ("for (;;) { if (--o->left == 0) { o->left = 2000; seen++; } }", 2000),
     ("for (;;) { if ((++o->calls & 0xfff) == 0) seen++; }", 1 << 12),
     ("for (;;) { if (__atomic_fetch_add(shared, 1, 0) % 4096 == 0) seen++; }", 1 << 12),
-    ("for (;;) { if (__atomic_fetch_add(shared, 1, 0) % o->calls == 0) seen++; }", A_LOOP),
-    ("for (;;) { unsigned v = __atomic_fetch_add(shared, 1, 0), i = v % o->calls; if (!i) seen++; }", A_LOOP),
+    ("for (;;) { if (__atomic_fetch_add(shared, 1, 0) % o->calls == 0) seen++; }", SEVERAL),
+    ("for (;;) { unsigned v = __atomic_fetch_add(shared, 1, 0), i = v % o->calls; if (!i) seen++; }", SEVERAL),
     ("for (unsigned i = 0; i < n; i++) { unsigned part = i % 5000; work(part); if (part == 7) seen++; }", 5000),
     ("while (n--) { for (int i = 0; i < 20000; i++) work(i); seen++; }", 20_000 / A_LOOP),
 ]

@@ -19,6 +19,9 @@ namespace {
 
 /// Of fewer numbers that are taken in turns, one is as likely as any guess.
 constexpr uint64_t FewRounds = 2;
+/// Numbers that are left of a counter, divided by what is no constant: as many
+/// as what a loop does as a rule is told by, since it may be a setting.
+constexpr uint64_t UnknownNumbers = 4;
 
 float oneOf(uint64_t Numbers) { return 1.0F / float(Numbers); }
 
@@ -161,8 +164,7 @@ bool Rounds::isCounted(const Expr *E) const {
 
 /// Of "n % K" and "n & (K - 1)" how many numbers it may be, each as often.  A
 /// power of two may ask how something is aligned: of a counter it does not.
-/// One that is divided by what is no constant begins again so often as loops
-/// end of which nothing is known.
+/// One that is divided by what is no constant begins again after several.
 std::optional<uint64_t> Rounds::numbersOf(const Expr *E) const {
   const auto *B = dyn_cast<BinaryOperator>(valueOf(E));
   if (!B || (B->getOpcode() != BO_Rem && B->getOpcode() != BO_And))
@@ -170,7 +172,7 @@ std::optional<uint64_t> Rounds::numbersOf(const Expr *E) const {
   std::optional<uint64_t> By = constant(B->getRHS());
   if (!By && B->getOpcode() == BO_Rem && B->getType()->isIntegerType() &&
       isCounted(B->getLHS()))
-    return uint64_t(UnknownRounds);
+    return UnknownNumbers;
   if (!By || *By == 0)
     return std::nullopt;
   uint64_t Numbers = *By;

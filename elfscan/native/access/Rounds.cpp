@@ -33,6 +33,9 @@ constexpr size_t MaxConstant = 2048;
 /// from which number of known ones on that is far off.
 constexpr float UnknownRounds = 10;
 constexpr float SeldomInner = 1.0F / 1000;
+/// Numbers that are left of a counter, divided by what is no constant: as many
+/// as what a loop does as a rule is told by, since it may be a setting.
+constexpr uint64_t UnknownNumbers = 4;
 /// Of a loop that every round of the one around it runs: not only where a test,
 /// which is taken for likely (88%), leads to it.
 constexpr float SurelyRun = 0.9F;
@@ -301,8 +304,8 @@ Rounds::Value Rounds::result(uint32_t B, uint32_t At, unsigned Depth) {
 }
 
 /// What a division leaves in one of its two registers.  A counter that is
-/// divided by what is no constant begins again so often as loops end of which
-/// nothing is known; of other numbers, as sizes, nothing may be left as a rule.
+/// divided by what is no constant begins again after several; of other numbers,
+/// as sizes, nothing may be left as a rule.
 Rounds::Value Rounds::divided(uint32_t B, int8_t Reg, uint32_t At,
                               unsigned Depth) {
   const Op &O = Ops[At];
@@ -312,7 +315,7 @@ Rounds::Value Rounds::divided(uint32_t B, int8_t Reg, uint32_t At,
   if (By.Is == Kind::Number)
     return {Kind::Remainder, By.N};
   return trace(B, O.Divided, At, Depth).Is == Kind::Counter
-             ? Value{Kind::Remainder, uint64_t(UnknownRounds)}
+             ? Value{Kind::Remainder, UnknownNumbers}
              : Value{};
 }
 
