@@ -22,6 +22,7 @@ from sharing.knowledge import read_table
 from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image
 from sharing.static import numbers
+from sharing.static.backoffs import go_around
 from sharing.static.callees import function_at, functions_called, names_of_callees
 from sharing.static.executions import each_time, in_loop
 
@@ -85,11 +86,15 @@ def calls_that_sleep(image: Image) -> Bools:
 
 
 class Sleepers(msgspec.Struct, frozen=True):
-    """Roots whose own loop sleeps: ``some`` in many of its rounds, ``rest`` in every one, ``long`` for seconds."""
+    """Roots whose own loop sleeps: ``some`` in many of its rounds, ``rest`` in every one, ``long`` for seconds.
+
+    ``calls``: rows of the call table that make those of ``some``.
+    """
 
     some: Bools
     rest: Bools
     long: Bools
+    calls: Bools
 
 
 class _Calls:
@@ -183,12 +188,15 @@ def sleepers(image: Image, once: Bools) -> Sleepers:
         return wrapped(sleeps & long) | (wrapped(interrupted & long, again) & ~interrupted)
 
     long = ~named.shorter_than(numbers.REST_NS)
-    rest = of(every_time(long) & always & (further == 0)) | of(interrupted & long & always & (further == 1))
+    each = (every_time(long) & always & (further == 0)) | (interrupted & long & always & (further == 1))
+    rows = np.flatnonzero(each & np.asarray(once.any(axis=0))[calls["function"]])
+    each[rows] = ~go_around(image, rows)
+    rest = of(each)
     timed = distinct(calls["function"][wrapped(named.that_wait_for_a_time()) & always & (calls["loop_depth"] == 1)])
     if len(timed):
         rest |= once[:, timed].any(axis=1) & ~once[:, _with_other_loops(image, timed)].any(axis=1)
-    some = of(every_time(~named.shorter_than(numbers.NAP_NS)) & looped)
-    return Sleepers(some, rest, of(wrapped(named.of(table.sleeps_seconds)) & looped))
+    some = every_time(~named.shorter_than(numbers.NAP_NS)) & looped
+    return Sleepers(of(some), rest, of(wrapped(named.of(table.sleeps_seconds)) & looped), some)
 
 
 def _outermost(image: Image) -> Rows:

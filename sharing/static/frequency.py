@@ -18,6 +18,7 @@ from sharing.knowledge import Knowledge
 from sharing.model.arrays import distinct
 from sharing.model.image import Image, ImageKind
 from sharing.static import foreign, numbers, perthread
+from sharing.static.backoffs import AwakeRounds, awake_rounds
 from sharing.static.callees import handed_over
 from sharing.static.edges import Edges
 from sharing.static.executions import in_loop, times
@@ -120,12 +121,32 @@ def in_threads(
         found = msgspec.structs.replace(found, long_rates=longest.rates)
     sleeping = foreign.sleepers(image, found.once)
     some, rest, long = (perthread.mask_of(rows) for rows in (sleeping.some, sleeping.rest, sleeping.long))
-    waiting = _waiting(image, knowledge, edges, found, partial(perthread.near_without, calls, work))
+    near_without = partial(perthread.near_without, calls, work)
+    waiting = _waiting(image, knowledge, edges, found, near_without)
+    awake = _awake(image, edges, roots, found, sleeping, near_without)
     ways = Ways(edges, roots, dispatched, base, factor)
     woken = woken_seldom(image, knowledge, ways, found, sleeping.rest | sleeping.long)
     return msgspec.structs.replace(
-        found, unsure=found.unsure | some, resting=rest, seldom=long, waiting=waiting, woken=woken
+        found, unsure=found.unsure | some, resting=rest, seldom=long, waiting=waiting, woken=woken, awake=awake
     )
+
+
+def _awake(
+    image: Image,
+    edges: Edges,
+    roots: Sequence[Root],
+    threads: perthread.Threads,
+    sleeping: foreign.Sleepers,
+    near_without: Callable[[Bools, Bools], Bools],
+) -> dict[int, AwakeRounds]:
+    """By root of several threads that sleep in some rounds only, those in which they do not."""
+    wanted = sleeping.some & ~sleeping.rest & ~sleeping.long & np.array([root.many for root in roots], bool)
+    made = edges.made(image, np.arange(len(edges.caller))) if wanted.any() else None
+    return {
+        root: awake_rounds(image, threads.once[root], threads.near[root], sleeping.calls, made, near_without)
+        for root in np.flatnonzero(wanted).tolist()
+        if made is not None
+    }
 
 
 def _waiting(

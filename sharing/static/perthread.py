@@ -24,10 +24,10 @@ import numpy.typing as npt
 from sharing.basics import numbers as shared
 from sharing.basics.costs import PER_MILLION, busy_rate
 from sharing.model.arrays import distinct, picked
-from sharing.model.image import AccessKind, FunctionFlag, Image, Table
-from sharing.model.profile import FrequentUse
+from sharing.model.image import FunctionFlag, Image
 from sharing.static import executions, foreign, numbers
-from sharing.static.executions import each_time, in_loop, longer, mostly
+from sharing.static.backoffs import AwakeRounds
+from sharing.static.executions import in_loop
 from sharing.static.pointercalls import PointerTargets
 from sharing.static.waitingrounds import WaitingRounds
 
@@ -126,7 +126,7 @@ class Threads(msgspec.Struct, frozen=True):
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
     threads.  ``long_rates`` are ``rates`` where loops go round more often, which what is sure has to bear
     (``longrounds``).  ``waiting`` are rounds of their loops in which they wait for each other, ``woken`` by root such
-    rounds that others seldom begin.
+    rounds that others seldom begin, ``awake`` by root of those that sleep in some rounds the others, which alone count.
     """
 
     rates: Floats
@@ -141,6 +141,7 @@ class Threads(msgspec.Struct, frozen=True):
     parted: int = 0
     waiting: WaitingRounds | None = None
     woken: dict[int, WaitingRounds] = {}
+    awake: dict[int, AwakeRounds] = {}
     long_rates: Floats | None = None
 
     def of_parts(self, source: Sequence[int], parted: int) -> Threads:
@@ -151,155 +152,10 @@ class Threads(msgspec.Struct, frozen=True):
         made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.share[rows], self.handed[rows])
         woken = {row: self.woken[of] for row, of in enumerate(source) if of in self.woken}
         long_rates = self.long_rates[rows] if self.long_rates is not None else None
+        awake = {row: self.awake[of] for row, of in enumerate(source) if of in self.awake}
         return msgspec.structs.replace(
-            made, **masks, parted=parted, waiting=self.waiting, woken=woken, long_rates=long_rates
+            made, **masks, parted=parted, waiting=self.waiting, woken=woken, awake=awake, long_rates=long_rates
         )
-
-    def uses(self, sites: Table, once: Floats, mask: npt.NDArray[np.uint64]) -> Floats:
-        """Uses per million instructions (rows: roots); one run of its function makes each access ``once`` times.
-
-        ``mask``: of each access the roots that come there; a stretch of a thread uses nothing else.
-        """
-        return Uses(self, sites, once, mask).each(np.arange(len(sites)))
-
-
-class Uses:
-    """How often threads make the accesses of a table, which is asked for many parts of it."""
-
-    def __init__(
-        self,
-        threads: Threads,
-        sites: Table,
-        once: Floats,
-        mask: npt.NDArray[np.uint64],
-        in_round: npt.NDArray[np.uint8] | None = None,
-        waiting: Bools | None = None,
-        seldom: dict[int, Bools] | None = None,
-    ) -> None:
-        """As of ``Threads.uses``.  ``in_round``: the rarity in a round of the outermost loop, where that is known.
-        ``waiting``: accesses that are made once in a round that waits for another thread; ``seldom`` by root those that
-        it makes once in a round that others seldom begin.
-
-        What comes before a thread's loop, checks of what it was handed, says nothing of what each round does.
-        """
-        self._threads = threads
-        self._once = once
-        self._long = once * longer(sites["loop_depth"]) if threads.long_rates is not None else None
-        self._mask = mask
-        self._function = np.ascontiguousarray(sites["function"])
-        self._looped = in_loop(sites["loop_depth"])
-        rarity = sites["rarity"] if in_round is None else in_round
-        self._rule, self._mostly = each_time(rarity), mostly(rarity)
-        self._chance = times(np.zeros(len(rarity)), rarity)
-        self._order = sites["order"]
-        self._waiting = waiting if waiting is not None and waiting.any() else None
-        self._seldom = seldom or {}
-        self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
-        most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
-        self._lives = threads.once | threads.handed
-        self._parted = np.array([row for row in range(len(threads.rates)) if threads.parted >> row & 1], np.int64)
-        steady = np.logical_or.reduce(self._lives, axis=0)[self._function] & self._looped
-        self._most: list[float] = np.where(steady, most * max(numbers.STEADY, 1.0), most).tolist()
-
-    def each(self, at: Ints) -> Floats:
-        """Uses per million instructions (rows: roots) of these accesses."""
-        return self._each(at, self._threads.once[:, self._function[at]], self._threads.rates, self._once)
-
-    def _each(self, at: Ints, once: Bools, rates: Floats, of_run: Floats) -> Floats:
-        """``once``: by root whether it runs the functions of these accesses once, at these ``rates`` of their runs."""
-        function, looped = self._function[at], self._looped[at]
-        result: Floats = rates[:, function] * of_run[at]
-        if len(self._parted):  # these roots come only to some of what the function does
-            result[self._parted] *= self._mask[at] >> self._parted[:, None].astype(np.uint64) & np.uint64(1)
-        if looped.all():
-            return np.where(self._lives[:, function], result * numbers.STEADY, result)
-        result = np.where(once, result * looped, result)
-        return np.where(self._lives[:, function] & looped, result * numbers.STEADY, result)
-
-    def often(self, rows: list[int]) -> FrequentUse:
-        """Roots that write, and that use, what these accesses are to, as often as costs a program something.
-
-        Sure is only what a thread's own loop does as a rule each time around, itself or in what it calls.  Of what is
-        further away and estimated to be that often, counts say so of a tenth.  A thread that sleeps in its loop does
-        nothing far too often: its share of its own instructions is not one of the time.
-        """
-        busy, surely, maybe = busy_rate(), sure_rate(), busy_rate() / numbers.SURE_FACTOR
-        # Most is used far too seldom by any root.
-        if sum(map(self._most.__getitem__, rows)) < min(maybe, busy, surely) / 2:
-            return FrequentUse()
-        threads, at = self._threads, np.array(rows)
-        kinds, function, looped = self._writes[at], self._function[at], self._looped[at]
-        once = threads.once[:, function]
-        by_access = self._each(at, once, threads.rates, self._once)
-        perhaps_writes, perhaps_uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        writes, uses = perhaps_writes, perhaps_uses
-        rarer = [(root, chosen) for root, seldom in self._seldom.items() if (chosen := seldom[at]).any()]
-        if rarer:
-            for root, chosen in rarer:
-                by_access[root, chosen] = 0.0
-            writes, uses = by_access[:, kinds].sum(axis=1), by_access.sum(axis=1)
-        held, far_writes, far_uses = by_access, writes, uses
-        if threads.long_rates is not None and self._long is not None:
-            longest = self._each(at, once, threads.long_rates, self._long)
-            held = np.minimum(by_access, longest * numbers.SURE_FACTOR)
-            far_writes, far_uses = held[:, kinds].sum(axis=1), held.sum(axis=1)
-        inside = (once & looped) | threads.near[:, function]
-        own = held * (inside & self._rule[at])
-        own_writes, own_uses = own[:, kinds].sum(axis=1), own.sum(axis=1)
-        paced_writes = paced_uses = 0
-        if self._waiting is not None and self._waiting[at].any():
-            free = own * ~self._waiting[at]
-            paced_writes = mask_of((own_writes >= surely) & (free[:, kinds].sum(axis=1) < surely))
-            paced_uses = mask_of((own_uses >= surely) & (free.sum(axis=1) < surely))
-        surely_writing = mask_of(own_writes >= surely)
-        chosen_writes = self._chosen(at[kinds], own[:, kinds]) & surely_writing if surely_writing else 0
-        if perhaps := mask_of(writes >= busy) & ~surely_writing:
-            perhaps &= mask_of((by_access * ~inside)[:, kinds].sum(axis=1) < busy)
-            chosen_writes |= self._chosen(at[kinds], (by_access * inside)[:, kinds]) & perhaps
-        at_all = ~threads.seldom
-        often = at_all & ~threads.resting
-        sure = often & ~threads.unsure
-        far = sure | (often & threads.callers)
-        return FrequentUse(
-            mask_of(writes >= busy) & often,
-            mask_of(uses >= busy) & often,
-            surely_writing & sure,
-            mask_of(own_uses >= surely) & sure,
-            mask_of(perhaps_writes >= maybe) & at_all,
-            mask_of(perhaps_uses >= maybe) & at_all,
-            mask_of(far_writes >= surely) & far,
-            mask_of(far_uses >= surely) & far,
-            paced_writes,
-            paced_uses,
-            chosen_writes & often,
-        )
-
-    def _chosen(self, at: Ints, own: Floats) -> int:
-        """Roots whose own loops make these accesses only on a way that a round as likely does not take.
-
-        Ways that part may all lead to one: they count together, by the blocks where accesses are.
-        """
-        threads, function = self._threads, self._function[at]
-        steady = self._mostly[at] & (
-            (threads.once[:, function] & self._looped[at]) | (threads.share[:, function] > 1 / 2)
-        )
-        chosen = 0
-        for root in np.flatnonzero((own > 0).any(axis=1)).tolist():
-            made = own[root] > 0
-            if (steady[root] & made).any():
-                continue
-            blocks: dict[tuple[int, int], float] = {}
-            for row in at[made].tolist():
-                blocks[int(self._function[row]), int(self._order[row])] = float(self._chance[row])
-            functions = dict.fromkeys((one for one, _ in blocks), 0.0)
-            for (one, _), chance in blocks.items():
-                functions[one] += chance
-            taken = sum(
-                total if threads.once[root, one] else min(total, 1.0) * float(threads.share[root, one])
-                for one, total in functions.items()
-            )
-            chosen |= (taken <= 1 / 2) << root
-        return chosen
 
 
 class PointerCalls(msgspec.Struct, frozen=True):

@@ -33,10 +33,10 @@ from sharing.static.guards import Guards, HeldThere, held_in_calls, lock_uses
 from sharing.static.helpers import Helpers, Place
 from sharing.static.origins import AccessOrigins
 from sharing.static.owners import Owners
-from sharing.static.perthread import Uses
 from sharing.static.pieces import Piece, Splitter
 from sharing.static.roles import role_of
 from sharing.static.shapes import Shapes
+from sharing.static.threaduses import InRounds, Uses
 
 MAX_NEIGHBOURS = 64
 MAX_SPOTS = 8  # of what one function does to one actor; the others are like them
@@ -106,10 +106,13 @@ class Profiler:
         threads, once = graph.by_thread, accesses.once
         self._uses: Uses | None = None
         if threads is not None and once is not None:
-            waiting = threads.waiting.among(image, accesses.sites) if threads.waiting is not None else None
-            rarity = in_loops(image, accesses.sites)
-            seldom = {root: rounds.among(image, accesses.sites) for root, rounds in threads.woken.items()}
-            self._uses = Uses(threads, accesses.sites, once, accesses.mask, rarity, waiting, seldom)
+            rounds = InRounds(
+                in_loops(image, accesses.sites),
+                threads.waiting.among(image, accesses.sites) if threads.waiting is not None else None,
+                {root: woken.among(image, accesses.sites) for root, woken in threads.woken.items()},
+                {root: awake.among(image, accesses.sites) for root, awake in threads.awake.items()},
+            )
+            self._uses = Uses(threads, accesses.sites, once, accesses.mask, rounds)
         self._by_variable = np.argsort(accesses.variable, kind="stable")
         self._first = np.searchsorted(accesses.variable[self._by_variable], np.arange(len(image.variables) + 1))
         self._actors: dict[int, tuple[Actor, ...]] = {}

@@ -11,7 +11,8 @@ from sharing.model import FunctionFlag, ImageKind
 from sharing.model.image import Image, SlotKind
 from sharing.model.profile import FrequentUse
 from sharing.static import callgraph, correlate, flow
-from sharing.static.perthread import Uses, sure_rate
+from sharing.static.perthread import sure_rate
+from sharing.static.threaduses import InRounds, Uses
 from tests.builders.image import Builder, Param, threads
 
 
@@ -28,7 +29,8 @@ def estimate(b: Builder, variable: str, root: str = "worker") -> float:
     assert graph.by_thread is not None
     assert accesses.once is not None
     rows = accesses.variable == [image.names[v["name"]] for v in image.variables].index(variable)
-    uses = graph.by_thread.uses(accesses.sites[rows], accesses.once[rows], accesses.mask[rows]).sum(axis=1)
+    of_rows = Uses(graph.by_thread, accesses.sites[rows], accesses.once[rows], accesses.mask[rows])
+    uses = of_rows.each(np.arange(np.count_nonzero(rows))).sum(axis=1)
     return float(uses[[r.name for r in graph.roots].index(root)])
 
 
@@ -65,7 +67,7 @@ def test_what_each_round_does_is_sure_however_seldom_the_loop_is_come_to(in_roun
     assert graph.by_thread is not None
     assert accesses.once is not None
     rarity = np.full(len(accesses.sites), in_round, np.uint8)
-    uses = Uses(graph.by_thread, accesses.sites, accesses.once, accesses.mask, rarity)
+    uses = Uses(graph.by_thread, accesses.sites, accesses.once, accesses.mask, InRounds(rarity))
     assert bool(uses.often([0]).sure_writes) is sure
 
 

@@ -8,7 +8,7 @@ import pytest
 from sharing.knowledge import default_knowledge
 from sharing.model.profile import FrequentUse
 from sharing.static import callgraph, correlate, flow
-from sharing.static.perthread import Uses
+from sharing.static.threaduses import InRounds, Uses
 from tests.builders.image import Builder, threads
 
 
@@ -21,7 +21,7 @@ def often(b: Builder, variable: str) -> FrequentUse:
     assert graph.by_thread is not None
     assert accesses.once is not None
     waiting = graph.by_thread.waiting.among(image, accesses.sites) if graph.by_thread.waiting is not None else None
-    uses = Uses(graph.by_thread, accesses.sites, accesses.once, accesses.mask, waiting=waiting)
+    uses = Uses(graph.by_thread, accesses.sites, accesses.once, accesses.mask, InRounds(waiting=waiting))
     rows = accesses.variable == [image.names[v["name"]] for v in image.variables].index(variable)
     return uses.often(np.flatnonzero(rows).tolist())
 

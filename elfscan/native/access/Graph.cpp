@@ -101,6 +101,7 @@ void Graph::build(const Plan &P, std::span<const Op> Ops, uint64_t Begin,
   findBackEdges();
   Outer.assign(Blocks.size(), UINT32_MAX);
   WaysOut.assign(Blocks.size(), 0);
+  Exits.clear();
   if (!BackEdges.empty())
     countLoops(P, Ops, C);
   orderBlocks();
@@ -244,9 +245,8 @@ uint32_t Graph::way(const Block &B, uint32_t Nth, bool Mirrored) const {
   return Nth < Out ? Ways[Nth] : Ways[Out + Ways.size() - 1 - Nth];
 }
 
-/// Fills Exits: by the head of an outermost loop where the loop is left to.
+/// Adds to Exits where each outermost loop is left to.
 void Graph::findExits() {
-  Exits.clear();
   for (uint32_t B = 0; B < Blocks.size(); ++B)
     if (Outer[B] < Blocks.size())
       for (uint32_t To : successors(Blocks[B]))
@@ -256,9 +256,9 @@ void Graph::findExits() {
   Exits.erase(std::ranges::unique(Exits).begin(), Exits.end());
 }
 
-/// Where the outermost loop with head \p B is left to.
+/// Where the loop with head \p B is left to.
 std::span<const Graph::Exit> Graph::exitsOf(uint32_t B) const {
-  if (Outer[B] != B)
+  if (!Blocks[B].LoopDepth)
     return {};
   auto Found = std::ranges::equal_range(Exits, B, {}, &Exit::first);
   return {Found.begin(), Found.end()};
@@ -300,8 +300,8 @@ void Graph::leaveBlocks(bool Mirrored) {
 }
 
 /// Numbers the blocks so that each comes after those that lead to it, and what
-/// follows a loop after the whole loop: ways out are walked first, those of an
-/// outermost loop from its head.
+/// follows a loop after the whole loop: ways out are walked first, from its
+/// head.
 void Graph::orderBlocks() {
   findExits();
   auto Deeper = [&](uint32_t A, uint32_t B) {

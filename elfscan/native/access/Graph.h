@@ -117,7 +117,7 @@ private:
   std::vector<uint32_t> Outer; ///< of a block, the head of its largest loop
   std::vector<uint32_t> OuterSize;
   using Exit = std::pair<uint32_t, uint32_t>; ///< head of a loop, block behind
-  std::vector<Exit> Exits;                    ///< of outermost loops
+  std::vector<Exit> Exits;                    ///< of loops, by their heads
   std::vector<uint32_t>
       WaysOut; ///< of a block, those that leave its inmost loop
   std::vector<uint32_t> InnerSize;
@@ -142,7 +142,7 @@ private:
   void startChances();
   void findEndings(std::span<const Op> Ops);
   std::span<const uint32_t> goesOn(const Block &B, float Here);
-  void countExits(uint32_t Loop);
+  void countExits(uint32_t Loop, uint32_t Header);
   bool isBelow(uint32_t B, uint32_t Header) const;
   void estimateRarity(const Plan &P, std::span<const Op> Ops,
                       const Convention &C);

@@ -24,12 +24,18 @@ constexpr size_t MaxSkipped = 64;
 
 } // namespace
 
-/// How many blocks of the loop that was just marked lead out of it.
-void Graph::countExits(uint32_t Loop) {
+/// How many blocks of the loop that was just marked lead out of it, and where.
+void Graph::countExits(uint32_t Loop, uint32_t Header) {
   uint32_t Count = 0;
-  for (uint32_t B : Body)
-    Count += std::ranges::any_of(successors(Blocks[B]),
-                                 [&](uint32_t To) { return Mark[To] != Loop; });
+  for (uint32_t B : Body) {
+    bool Leaves = false;
+    for (uint32_t To : successors(Blocks[B]))
+      if (Mark[To] != Loop) {
+        Leaves = true;
+        Exits.emplace_back(Header, To);
+      }
+    Count += Leaves;
+  }
   for (uint32_t B : Body)
     if (!InnerSize[B] || Body.size() < InnerSize[B]) {
       InnerSize[B] = Body.size();
@@ -73,7 +79,7 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
         Mark[Preds[E]] = Loop;
         Body.push_back(Preds[E]);
       }
-    countExits(Loop);
+    countExits(Loop, Header);
     bool IsNap = sleepsAgain(P, Ops, C);
     // Elsewhere flags and registers say otherwise what came of an exchange.
     bool IsRetry = IsNap || (P.Machine == Arch::X86_64 &&
