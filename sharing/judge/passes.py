@@ -25,6 +25,7 @@ from sharing.model.image import Image, SectionKind, Table
 from sharing.model.profile import Actor
 from sharing.rules.line.base import Context
 from sharing.static import callgraph, correlate, flow
+from sharing.static.callees import function_name
 from sharing.static.callgraph import CallGraph
 from sharing.static.correlate import Accesses, Slots, Thresholds
 from sharing.static.eventloops import with_rare_preparations
@@ -32,6 +33,7 @@ from sharing.static.flow import LockCalls
 from sharing.static.foldedindexes import with_folded_indexes
 from sharing.static.givenrows import with_given_rows
 from sharing.static.objecttables import with_object_calls
+from sharing.static.ownedrecords import owned_records
 from sharing.static.ownwords import own_names, with_own_elements
 from sharing.static.profiles import Profiler
 from sharing.static.rarecode import with_rarity
@@ -106,6 +108,7 @@ class Profiled(msgspec.Struct, frozen=True):
             behind_own=image.behind_own,
             rooms=image.rooms,
             made_by=self._made_by(),
+            owned_by=owned_records([function_name(image, r.function) for r in calls.roots], self.passes.demangle),
             of_source=image.origins is not None,
         )
 

@@ -43,16 +43,16 @@ class Context:
     """What rules may know besides the line.
 
     ``concurrent`` says whether code under two root masks can run at the same time, ``thread_mask`` which roots are
-    thread entries seen in the program (not main, not "anything exported"), ``anybody`` those of threads that start
-    elsewhere, ``perhaps_many`` those of threads of which nothing that was seen starts a second one, ``root_names`` what
-    a mask stands for, ``shift_step`` by how many bytes an edit elsewhere may move two. ``of_any`` is what may be said
-    of records on the heap where one object stands for all of its type; None where each object is known. ``own_line`` is
-    the architecture's line where one of more bytes was asked for, as for lines that are fetched in pairs, else 0.
-    ``at_one_time`` says of two members whether anything tells that one object is with several threads at one time.
-    ``of_threads`` are identities of records of which each thread of a kind is handed another one, ``behind_own`` those
-    to which only such objects lead, ``rooms`` says of records how many of them all arrays have, ``made_by`` which roots
-    make their objects. ``of_source``: rules on declarations judge the program as well. ``chosen``: each array that is
-    looked at is known to have several elements, of which code chooses one, and to be the same for all threads.
+    thread entries that are seen (not main, not "anything exported"), ``anybody`` those of threads that start elsewhere,
+    ``perhaps_many`` those of which nothing that was seen starts a second thread, ``root_names`` what a mask stands for,
+    ``shift_step`` by how many bytes an edit elsewhere may move two. ``of_any`` is what may be said of records on the
+    heap where one object stands for all of its type; None where each is known. ``own_line`` is the architecture's line
+    where one of more bytes was asked for, as for lines fetched in pairs, else 0. ``at_one_time`` says whether anything
+    tells that one object of two members is with several threads at once. ``of_threads`` are identities of records of
+    which each thread of a kind is handed another one, ``behind_own`` those to which only such objects lead, ``rooms``
+    says how many of a record all arrays have, ``made_by`` which roots make its objects, ``owned_by`` which own one
+    each. ``of_source``: rules on declarations judge the program as well. ``chosen``: each array is known to have
+    several elements, of which code chooses one, the same for all threads.
     """
 
     line_size: int
@@ -71,6 +71,7 @@ class Context:
     behind_own: frozenset[str] = frozenset()
     rooms: Mapping[str, int] = field(default_factory=dict)
     made_by: Mapping[str, int] = field(default_factory=dict)
+    owned_by: Mapping[str, int] = field(default_factory=dict)
     of_source: bool = False
     chosen: bool = False
 
@@ -201,8 +202,7 @@ def by_several(accesses: Iterable[Access], ctx: Context) -> bool:
 def races(actor: Actor, ctx: Context) -> bool:
     """Is it plain data that code of several threads stores to under no lock, by the code alone?
 
-    A program without data races does so seldom or from one thread only, whatever else reaches that code.  Counting is
-    the exception that programs make.
+    Without races a program does so seldom or from one thread, whatever reaches that code.  Counting is an exception.
     """
     mask = actor.mask(writers=True)
     plain = actor.role is Role.WRITTEN and not actor.synchronised and not any(a.stride for a in actor.writers)
