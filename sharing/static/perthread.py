@@ -120,7 +120,7 @@ class Threads(msgspec.Struct, frozen=True):
 
     ``rates`` are runs per million instructions, ``once`` the functions that a thread runs once: what they do in loops,
     it does while it lives (``STEADY``), and the rest once.  ``near`` are those that these loops call each time around,
-    ``share`` of rounds in which they are called,
+    ``share`` of rounds in which they are called, ``small`` those that compilers make a part of their callers,
     ``handed`` those that a thread runs once if the pointer that it calls through leads there: perhaps its life as well.
     Masks of roots: of ``unsure`` no estimate is ever sure, ``callers`` of a library are of these and may do something
     far too often all the same, ``resting`` do nothing often but maybe, ``seldom`` nothing; ``parted`` are stretches of
@@ -134,6 +134,7 @@ class Threads(msgspec.Struct, frozen=True):
     near: Bools
     share: Floats
     handed: Bools
+    small: Bools
     unsure: int = 0
     callers: int = 0
     resting: int = 0
@@ -149,7 +150,8 @@ class Threads(msgspec.Struct, frozen=True):
         moved = {name: getattr(self, name) for name in ("unsure", "callers", "resting", "seldom")}
         masks = {name: mask_of(np.array([mask >> at & 1 for at in source], bool)) for name, mask in moved.items()}
         rows = np.array(source)
-        made = Threads(self.rates[rows], self.once[rows], self.near[rows], self.share[rows], self.handed[rows])
+        parts = (self.rates[rows], self.once[rows], self.near[rows], self.share[rows], self.handed[rows])
+        made = Threads(*parts, self.small)
         woken = {row: self.woken[of] for row, of in enumerate(source) if of in self.woken}
         long_rates = self.long_rates[rows] if self.long_rates is not None else None
         awake = {row: self.awake[of] for row, of in enumerate(source) if of in self.awake}
@@ -285,7 +287,8 @@ def threads(
         rates[row] += (taken + lives) * (PER_MILLION / max(total, 1.0))
         rates[row] *= callers_share if entry < 0 else 1.0
     callers = mask_of(np.array([entry < 0 for entry, _ in entries], bool))
-    return Threads(rates, once, near, share, handed, unsure=callers, callers=callers)
+    small = work.straight <= numbers.INLINED
+    return Threads(rates, once, near, share, handed, small, unsure=callers, callers=callers)
 
 
 def _tasks(made_by: PointerTargets, targets: Sequence[Ints], often: Floats, n: int) -> Floats:

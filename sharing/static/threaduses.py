@@ -58,6 +58,7 @@ class Uses:
         self._looped = in_loop(sites["loop_depth"])
         rarity = sites["rarity"] if rounds.rarity is None else rounds.rarity
         self._rule, self._mostly = each_time(rarity), mostly(rarity)
+        self._branch = rarity >= numbers.EVERY_ROUND
         self._chance = times(np.zeros(len(rarity)), rarity)
         self._order = sites["order"]
         self._waiting = rounds.waiting if rounds.waiting is not None and rounds.waiting.any() else None
@@ -151,11 +152,13 @@ class Uses:
     def _chosen(self, at: Ints, own: Floats) -> int:
         """Roots whose own loops make these accesses only on a way that a round as likely does not take.
 
-        Ways that part may all lead to one: they count together, by the blocks where accesses are.
+        Ways that part may all lead to one: they count together, by the blocks where accesses are.  What is behind the
+        early return of a small function is behind a branch where compilers make it a part of its caller.
         """
         threads, function = self._threads, self._function[at]
+        behind = threads.small[function] & self._branch[at]
         steady = self._mostly[at] & (
-            (threads.once[:, function] & self._looped[at]) | (threads.share[:, function] > 1 / 2)
+            (threads.once[:, function] & self._looped[at]) | (~behind & (threads.share[:, function] > 1 / 2))
         )
         chosen = 0
         for root in np.flatnonzero((own > 0).any(axis=1)).tolist():
@@ -163,8 +166,9 @@ class Uses:
             if (steady[root] & made).any():
                 continue
             blocks: dict[tuple[int, int], float] = {}
-            for row in at[made].tolist():
-                blocks[int(self._function[row]), int(self._order[row])] = float(self._chance[row])
+            for row, branch in zip(at[made].tolist(), behind[made].tolist(), strict=True):
+                most = 1 / 2 if branch and not threads.once[root, self._function[row]] else 1.0
+                blocks[int(self._function[row]), int(self._order[row])] = min(float(self._chance[row]), most)
             functions = dict.fromkeys((one for one, _ in blocks), 0.0)
             for (one, _), chance in blocks.items():
                 functions[one] += chance
