@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -79,6 +80,17 @@ def pytest_configure() -> None:
     # imported: settings that a test makes keep the deadline of the time at which they are made.
     settings.register_profile("without deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("without deadline")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave what is collected, which lasts as long as the run, out of each search for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
