@@ -3,10 +3,9 @@ its own: what calls it for the library is no thread beside them."""
 
 from __future__ import annotations
 
-import pytest
-
 from linemate import api
 from sharing.model.finding import Severity
+from tests.inturns import in_turns
 from tests.sharing.conftest import Compile
 
 # One thread counts as fast as it can; what the other one does with the word beside is what is asked.
@@ -37,8 +36,7 @@ int main(int argc, char **argv) {
 """
 SLEEPS = "std::this_thread::sleep_for(std::chrono::seconds(1))"
 COMPILED = [("g++", "-O1"), ("g++", "-O2"), ("g++", "-O3"), ("clang++-19", "-O2")]
-every_way = pytest.mark.parametrize(("compiler", "level"), COMPILED)
-stripped_or_not = pytest.mark.parametrize("strip", [(), ("-s",)])
+every_way = in_turns("strip, build", COMPILED, {"symbols": (), "stripped": ("-s",)})
 
 
 def audited(compiled: Compile, compiler: str, *flags: str, pause: str, first: str = "busy") -> tuple[str, str]:
@@ -51,20 +49,18 @@ def audited(compiled: Compile, compiler: str, *flags: str, pause: str, first: st
 
 
 @every_way
-@stripped_or_not
 def test_one_that_sleeps_beside_a_busy_one_is_a_note(
-    compiled: Compile, compiler: str, level: str, strip: tuple[str, ...]
+    compiled: Compile, build: tuple[str, str], strip: tuple[str, ...]
 ) -> None:
-    worst, threads = audited(compiled, compiler, level, *strip, pause=SLEEPS)
+    worst, threads = audited(compiled, *build, *strip, pause=SLEEPS)
     assert worst == "note"
     assert threads.count(",") == 2, "main and two more"
     assert "several" not in threads
 
 
 @every_way
-@stripped_or_not
-def test_two_busy_ones_are_high(compiled: Compile, compiler: str, level: str, strip: tuple[str, ...]) -> None:
-    assert audited(compiled, compiler, level, *strip, pause="")[0] == "high"
+def test_two_busy_ones_are_high(compiled: Compile, build: tuple[str, str], strip: tuple[str, ...]) -> None:
+    assert audited(compiled, *build, *strip, pause="")[0] == "high"
 
 
 def test_where_one_start_hands_over_what_is_not_known_nothing_is_left_out(compiled: Compile) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.inturns import in_turns
 from tests.sharing.conftest import Compile
 from tests.sharing.phases import met
 from tests.sharing.test_sharing_barriers import CPP_FEW, CPP_KINDS
@@ -69,8 +70,7 @@ TOGETHER = {
 }
 
 
-@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
-@pytest.mark.parametrize("changed", APART.values(), ids=APART)
+@in_turns("changed, kind", CPP_KINDS, APART)
 def test_behind_the_result_nothing_meets_what_was_before(
     tmp_path: Path, compiled: Compile, kind: tuple[str, str], changed: dict[str, str]
 ) -> None:
@@ -83,12 +83,12 @@ def test_else_they_meet(tmp_path: Path, compiled: Compile, kind: tuple[str, str]
     assert met(tmp_path, compiled, kind, PROGRAM, {**KEPT, **changed}, "cc")
 
 
-@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
-@pytest.mark.parametrize(("function", "starts"), LOCAL.values(), ids=LOCAL)
+@in_turns("local, kind", CPP_KINDS, LOCAL)
 @pytest.mark.parametrize("before", [True, False])
 def test_main_that_waits_for_a_thread_to_keep_its_promise(
-    tmp_path: Path, compiled: Compile, kind: tuple[str, str], function: str, starts: str, before: bool
+    tmp_path: Path, compiled: Compile, kind: tuple[str, str], local: tuple[str, str], before: bool
 ) -> None:
+    function, starts = local
     does = "count(both.left); kept.set_value(1)" if before else "kept.set_value(1); count(both.left)"
     changed = {"FUNCTION": function.replace("DOES", does), "MADE": "std::promise<int> kept", "STARTS": starts}
     assert met(tmp_path, compiled, kind, MAIN_WAITS, changed, "cc") != before

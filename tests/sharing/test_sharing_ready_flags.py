@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.inturns import in_turns
 from tests.sharing.conftest import Compile
 from tests.sharing.phases import met
 from tests.sharing.test_sharing_barriers import BUILT, CPP_FEW, CPP_KINDS
@@ -197,9 +198,9 @@ def test_conditions_of_cpp_that_tell_something_else(
     assert met(tmp_path, compiled, kind, CPP_PROGRAM, {"WAIT": wait}, "cc")
 
 
-@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
-@pytest.mark.parametrize(("two", "main"), FLAGS_APART.values(), ids=FLAGS_APART)
-def test_atomics_of_cpp_tell(tmp_path: Path, compiled: Compile, kind: tuple[str, str], two: str, main: str) -> None:
+@in_turns("does, kind", CPP_KINDS, FLAGS_APART)
+def test_atomics_of_cpp_tell(tmp_path: Path, compiled: Compile, kind: tuple[str, str], does: tuple[str, str]) -> None:
+    two, main = does
     if kind == ("clang++-19", "-O0") and "phase.load" in two:
         pytest.skip("clang loads on one of three ways there, by the order that a variable says")
     assert not met(tmp_path, compiled, kind, FLAGS_PROGRAM, {"DOES_TWO": two, "DOES_MAIN": main}, "cc")

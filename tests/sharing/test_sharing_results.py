@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from linemate import api
+from tests.inturns import in_turns
 from tests.sharing.conftest import Compile
 
 PROGRAM = """
@@ -46,7 +45,7 @@ TOGETHER = {
         "auto f = kept.get_future(); std::thread t([] { kept.set_value(); one(); }); f.get(); two(); t.join();"
     ),
 }
-BUILDS = [("g++", "-O2"), ("clang++-19", "-O2"), ("g++", "-O0")]
+BUILDS = [("g++", "-O2"), ("g++", "-O0"), ("clang++-19", "-O2")]
 
 
 def met(compiled: Compile, build: tuple[str, str], body: str) -> bool:
@@ -56,13 +55,11 @@ def met(compiled: Compile, build: tuple[str, str], body: str) -> bool:
     return any({"left", "right"} <= {p.name for p in f.participants} for f in report.findings)
 
 
-@pytest.mark.parametrize("build", BUILDS, ids=" ".join)
-@pytest.mark.parametrize("body", APART.values(), ids=APART)
+@in_turns("body, build", BUILDS, APART)
 def test_behind_its_result_a_task_meets_nobody(compiled: Compile, build: tuple[str, str], body: str) -> None:
     assert not met(compiled, build, body)
 
 
-@pytest.mark.parametrize("build", BUILDS, ids=" ".join)
-@pytest.mark.parametrize("body", TOGETHER.values(), ids=TOGETHER)
+@in_turns("body, build", BUILDS, TOGETHER)
 def test_what_may_still_run_does(compiled: Compile, build: tuple[str, str], body: str) -> None:
     assert met(compiled, build, body)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.inturns import in_turns
 from tests.sharing.conftest import Compile
 from tests.sharing.phases import met
 from tests.sharing.test_sharing_barriers import BUILT, CPP_KINDS
@@ -107,11 +108,8 @@ def test_where_it_may_be_anothers_turn_they_meet(
     assert met(tmp_path, compiled, kind, PROGRAM, {**KEPT, **changed})
 
 
-@pytest.mark.parametrize("kind", CPP_KINDS, ids="".join)
-@pytest.mark.parametrize(("two", "meets"), CPP_TWO.items(), ids=CPP_TWO)
-def test_turns_by_atomics_of_cpp(
-    tmp_path: Path, compiled: Compile, kind: tuple[str, str], two: str, meets: bool
-) -> None:
+@in_turns("two, kind", CPP_KINDS, CPP_TWO.keys())
+def test_turns_by_atomics_of_cpp(tmp_path: Path, compiled: Compile, kind: tuple[str, str], two: str) -> None:
     if kind == ("clang++-19", "-O0"):
         pytest.skip("clang loads on one of three ways there, by the order that a variable says")
-    assert met(tmp_path, compiled, kind, CPP_PROGRAM, {"DOES_TWO": two}, "cc") == meets
+    assert met(tmp_path, compiled, kind, CPP_PROGRAM, {"DOES_TWO": two}, "cc") == CPP_TWO[two]
