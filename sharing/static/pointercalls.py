@@ -22,15 +22,14 @@ import numpy.typing as npt
 
 from sharing.basics import numbers as shared
 from sharing.basics.columns import those_having
-from sharing.model.arrays import among, distinct, picked, union
+from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import AccessKind, ArgKind, FunctionFlag, Image, ImageKind, SlotKind, Table
 from sharing.static import numbers
 from sharing.static.callees import calls_of, function_at, functions_given
-from sharing.static.classslots import ClassSlots
-from sharing.static.elementslots import MOST_ELEMENTS, StaticElements
+from sharing.static.elementslots import StaticElements
 from sharing.static.executions import each_time, in_loop, times
+from sharing.static.functionwords import FunctionWords
 from sharing.static.objectcode import calls_of_managers
-from sharing.static.receivers import Virtual
 from sharing.static.slotnumbers import LOW_HALF, kind_of, place_of, slot_at, slots_of
 
 Ints = npt.NDArray[np.int64]
@@ -63,7 +62,7 @@ class KeptFunctions:
         self._source = np.where(function >= 0, slots_of(given, args["source"], function), -1)
         self._address = args["kind"] == ArgKind.ADDRESS
         self._whole = (args["kind"] == ArgKind.PARAM) & (args["value"] == 0)
-        self._words = _Words(image)
+        self._words = FunctionWords(image)
         self._registered: tuple[Ints, Ints] | None = None
         self._sequential: Callable[[Table], npt.NDArray[np.bool_]] | None = None
 
@@ -379,74 +378,6 @@ class KeptFunctions:
         found = sorted(rows)
         own = [row for row in found if self._is_library is None or not self._is_library(row)]
         return np.array(own or found, np.int64)
-
-
-class _Words:
-    """Functions that words of data lead to."""
-
-    def __init__(self, image: Image) -> None:
-        words, size = image.code_words, image.arch.pointer_size
-        row, slot = function_at(image, words["value"]), words["slot"].astype(np.int64)
-        taken = image.sites["target"][image.sites["kind"] == AccessKind.ADDRESS]
-        self._begins = np.append(union(image.pointed, taken).astype(np.int64), -1)  # behind all others none
-        # The first of words that follow each other without a gap: a table of virtual functions has no other begin.
-        first = np.flatnonzero(np.diff(slot, prepend=-1) != size)
-        run = slot[first[np.searchsorted(first, np.arange(len(slot)), "right") - 1]] if len(slot) else slot
-        virtual = among(run, image.virtual_tables.astype(np.int64))
-        self._static = row, slot & LOW_HALF
-        of = image.classes.tables
-        families = np.array([of.get(table, -1) for table in run[virtual].tolist()], np.int64)
-        own = row[virtual] >= 0
-        self.classes = ClassSlots(image, Virtual(row[virtual][own], (slot - run)[virtual][own], families[own]))
-        self._virtual = self.classes.rows, self.classes.behind
-        self._tables = row[~virtual], slot[~virtual]
-        begins = np.append(self._begins[:-1], _further_begins(image, self._begins[:-1], slot[~virtual]))
-        self._begins = np.append(np.unique(begins), -1)
-
-    @property
-    def virtual(self) -> tuple[Ints, Ints]:
-        """Rows of functions in tables of virtual functions, and how far behind the begin of these, or of a family."""
-        return self._virtual
-
-    @property
-    def tables(self) -> tuple[Ints, Ints]:
-        """Rows of functions in other words, -1 none, and the addresses of these words."""
-        return self._tables
-
-    @property
-    def elsewhere(self) -> Ints:
-        """Rows of functions in other words; -1 none."""
-        return self._tables[0]
-
-    def at(self, slot: int) -> Ints:
-        """Rows of functions in a static variable, or so far behind the begin of a table."""
-        kind, where = kind_of(slot), place_of(slot)
-        if kind == SlotKind.STATIC:
-            row, address = self._static
-            found = row[address == where]
-        elif kind == SlotKind.RECORD:
-            row, behind = self._virtual
-            others, address = self._tables
-            begin = np.searchsorted(self._begins[:-1], address - where)
-            is_begin = self._begins[begin] == address - where
-            found = np.append(row[behind == where], others[is_begin])
-        else:
-            found = np.zeros(0, np.int64)
-        result: Ints = found[found >= 0]
-        return result
-
-
-def _further_begins(image: Image, begins: Ints, words: Ints) -> Ints:
-    """The elements of arrays of records which have such words: who takes an array's address may add to it what chooses
-    one."""
-    rows = np.unique(image.variables_at(words.astype(np.uint64)))
-    arrays = picked(image.variables, rows[rows >= 0])
-    arrays = picked(arrays, among(arrays["address"].astype(np.int64), begins))
-    found: list[Ints] = []
-    for address, size, kind in arrays[["address", "size", "type"]].tolist():
-        if (step := image.types.record_step(kind)) > 0:
-            found.append(np.arange(address, address + min(size, step * MOST_ELEMENTS), step, dtype=np.int64))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
 class PointerTargets(msgspec.Struct, frozen=True):

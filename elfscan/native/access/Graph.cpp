@@ -451,14 +451,15 @@ void Graph::estimateRarity(const Plan &P, std::span<const Op> Ops,
       OneIs([&](auto To) { return To == *InPeriod; }, TimeHasPassed);
       continue;
     }
-    if (Forks && (OneIs([&](auto To) { return isFirstUse(P, Ops, Current, To); },
-                        FirstUse) ||
-                  OneIs(
-                      [&](auto To) {
-                        return entersLoop(To, To == Ways[0] ? Ways[1] : Ways[0],
-                                          Current.LoopDepth - Current.Naps);
-                      },
-                      LoopEntered)))
+    if (Forks &&
+        (OneIs([&](auto To) { return isFirstUse(P, Ops, Current, To); },
+               FirstUse) ||
+         OneIs(
+             [&](auto To) {
+               return entersLoop(To, To == Ways[0] ? Ways[1] : Ways[0],
+                                 Current.LoopDepth - Current.Naps);
+             },
+             LoopEntered)))
       continue;
     if (Ways.size() == 2 && Current.LoopDepth && (Forks || Mixed))
       if (auto Seldom = InRounds.seldom(*It)) {
