@@ -138,6 +138,43 @@ static bool callsOnce(const FunctionDecl &F, const Knowledge &Rows) {
                       });
 }
 
+/// The constructor that std::make_unique or std::make_shared calls with so many
+/// arguments, whose body is not read; null where it may be one of several.
+static const CXXConstructorDecl *madeBy(const FunctionDecl &F,
+                                        unsigned Arguments) {
+  const TemplateArgumentList *Of = F.getTemplateSpecializationArgs();
+  if (!makesOwned(F) || !Of || Of->size() == 0 ||
+      Of->get(0).getKind() != TemplateArgument::Type)
+    return nullptr;
+  const CXXRecordDecl *Made = Of->get(0).getAsType()->getAsCXXRecordDecl();
+  if (!Made || !(Made = Made->getDefinition()))
+    return nullptr;
+  const CXXConstructorDecl *Found = nullptr;
+  for (const Decl *D : Made->decls()) {
+    const auto *Any = dyn_cast<FunctionTemplateDecl>(D);
+    if (Any && isa<CXXConstructorDecl>(Any->getTemplatedDecl()))
+      return nullptr;
+    const auto *Own = dyn_cast<CXXConstructorDecl>(D);
+    if (!Own || Own->isDeleted() || Own->isCopyOrMoveConstructor() ||
+        Own->getMinRequiredArguments() > Arguments ||
+        (Own->getNumParams() < Arguments && !Own->isVariadic()))
+      continue;
+    if (Found)
+      return nullptr;
+    Found = Own;
+  }
+  return Found && !Found->isTrivial() ? Found : nullptr;
+}
+
+/// Does an object of that class have threads of its own, which its constructor
+/// starts?
+bool Body::hasThreads(const CXXRecordDecl &R) {
+  return llvm::any_of(R.fields(), [this](const FieldDecl *Member) {
+    const CXXRecordDecl *Of = Member->getType()->getAsCXXRecordDecl();
+    return Of && (!threadClass(Of).empty() || !heldThreads(Of).empty());
+  });
+}
+
 void Body::call(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   SourceLocation Where = C.getExprLoc();
@@ -236,6 +273,14 @@ void Body::call(const CallExpr &C) {
       } else {
         escapes(Arg);
       }
+    }
+    // Of others the constructor uses what nobody else has yet.
+    if (const CXXConstructorDecl *D = madeBy(*F, C.getNumArgs());
+        D && !Known.of(*D).IsLibrary && hasThreads(*D->getParent())) {
+      uint32_t Row = callRow(D, false, Where);
+      receiver(Row, Location());
+      for (unsigned I = 0; I < C.getNumArgs(); ++I)
+        argument(Row, int64_t(I) + 1, C.getArg(I));
     }
     allocates(C, *F);
     return;
