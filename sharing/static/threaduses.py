@@ -111,11 +111,7 @@ class Uses:
         if threads.long_rates is not None and self._long is not None:
             longest = self._each(at, once, threads.long_rates, self._long)
             held = np.minimum(by_access, longest * numbers.SURE_FACTOR)
-        far = held
-        for root, awake in self._awake.items():
-            if not awake[at].all():
-                far = far.copy() if far is held else far
-                far[root, ~awake[at]] = 0.0
+        far = self._while_awake(held, at)
         if far is not by_access:
             far_writes, far_uses = far[:, kinds].sum(axis=1), far.sum(axis=1)
         inside = (once & looped) | threads.near[:, function]
@@ -129,8 +125,7 @@ class Uses:
         surely_writing = mask_of(own_writes >= surely)
         chosen_writes = self._chosen(at[kinds], own[:, kinds]) & surely_writing if surely_writing else 0
         if perhaps := mask_of(writes >= busy) & ~surely_writing:
-            perhaps &= mask_of((by_access * ~inside)[:, kinds].sum(axis=1) < busy)
-            chosen_writes |= self._chosen(at[kinds], (by_access * inside)[:, kinds]) & perhaps
+            chosen_writes |= self._chosen_alone(at[kinds], by_access[:, kinds], inside[:, kinds]) & perhaps
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
@@ -148,6 +143,19 @@ class Uses:
             paced_uses,
             chosen_writes & often,
         )
+
+    def _while_awake(self, held: Floats, at: Ints) -> Floats:
+        """``held`` without what threads do in rounds in which they sleep; the same where there is none."""
+        far = held
+        for root, awake in self._awake.items():
+            if not awake[at].all():
+                far = far.copy() if far is held else far
+                far[root, ~awake[at]] = 0.0
+        return far
+
+    def _chosen_alone(self, at: Ints, made: Floats, inside: Bools) -> int:
+        """As ``_chosen`` of those ``inside`` these loops, of roots that make the others not often."""
+        return self._chosen(at, made * inside) & mask_of((made * ~inside).sum(axis=1) < busy_rate())
 
     def _chosen(self, at: Ints, own: Floats) -> int:
         """Roots whose own loops make these accesses only on a way that a round as likely does not take.
