@@ -25,6 +25,7 @@ from sharing.basics.costs import PER_MILLION
 from sharing.knowledge import default_knowledge
 from sharing.model.errors import LinemateError
 from sharing.static import callgraph, numbers, perthread
+from sharing.static.threaduses import Uses
 
 USED = 20.0  # per million instructions: a quarter of what matters, so that enough of it was counted
 MIN_INSTRUCTIONS = 10_000  # a thread that did less says nothing
@@ -90,7 +91,8 @@ def _estimates(one: Judged, spans: npt.NDArray[np.uint64], tried: Numbers) -> Fl
         numbers.THREAD_LOOP, numbers.CALL_SHARE, numbers.POINTER_SHARE = CHOSEN
     if threads is None or accesses.once is None:
         return np.zeros((len(one.passes.calls.roots), len(spans)))
-    uses = threads.uses(sites, accesses.once * after / before, accesses.mask)
+    found = Uses(threads, sites, accesses.once * after / before, accesses.mask)
+    uses = found.each(np.arange(len(sites)))
     sums = np.concatenate([np.zeros((len(uses), 1)), np.cumsum(uses, axis=1)], axis=1)
     first, last = (np.searchsorted(sites["target"], spans[:, side]) for side in (0, 1))
     result: Floats = sums[:, last] - sums[:, first]
