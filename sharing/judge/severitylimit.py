@@ -130,7 +130,7 @@ def _beside_own_lock(actors: tuple[Actor, ...], ctx: Context) -> bool:
 def _of_own_objects(a: Actor, b: Actor, ctx: Context) -> bool:
     """Do threads of one kind alone use both, of whom each is handed such an object, or threads that each own one?"""
     users = a.mask() | b.mask()
-    if a.owner == b.owner and users & ~ctx.owned_by.get(a.owner, 0) == 0:
+    if users and a.owner == b.owner and not users & ~ctx.owned_by.get(a.owner, 0):
         return True
     one_kind = users & ctx.thread_mask == users and users.bit_count() == 1
     return one_kind and bool(a.identity) and a.identity == b.identity and a.identity in ctx.of_threads

@@ -71,12 +71,14 @@ def go_around(image: Image, sleeps: Ints) -> Bools:
     tables = [picked(rows, having(rows, "function", functions)) for rows in (image.calls, image.sites)]
     usual = [picked(rows, in_loop(rows["loop_depth"]) & each_time(in_loops(image, rows))) for rows in tables]
     loops = np.concatenate([Mirrors(image).loops(rows) for rows in usual])
-    places = np.concatenate([_places(image, rows) for rows in usual])
+    order = np.argsort(loops, kind="stable")
+    loops, places = loops[order], np.concatenate([_places(image, rows) for rows in usual])[order]
     found = np.zeros(len(sleeps), bool)
     within = np.flatnonzero(among(chosen["function"], functions))
     of_sleeps = zip(within.tolist(), Mirrors(image).loops(chosen[within]), _places(image, chosen[within]), strict=True)
     for at, loop, place in of_sleeps:
-        found[at] = bool(_apart(places[loops == loop], place).any())
+        begin, end = np.searchsorted(loops, loop, "left"), np.searchsorted(loops, loop, "right")
+        found[at] = bool(_apart(places[begin:end], place).any())
     return found
 
 

@@ -18,6 +18,7 @@ from sharing.static.receivers import Virtual
 from sharing.static.slotnumbers import LOW_HALF, kind_of, place_of
 
 Ints = npt.NDArray[np.int64]
+_MOST_BEGINS = 1 << 20
 
 
 class FunctionWords:
@@ -77,12 +78,18 @@ class FunctionWords:
 
 def _further_begins(image: Image, begins: Ints, words: Ints) -> Ints:
     """The elements of arrays of records which have such words: who takes an array's address may add to it what chooses
-    one."""
+    one.
+
+    Of all arrays no more than ``_MOST_BEGINS``: in a hostile file they may be many, and overlap.
+    """
     rows = np.unique(image.variables_at(words.astype(np.uint64)))
     arrays = picked(image.variables, rows[rows >= 0])
     arrays = picked(arrays, among(arrays["address"].astype(np.int64), begins))
-    found: list[Ints] = []
-    for address, size, kind in arrays[["address", "size", "type"]].tolist():
+    address = arrays["address"].astype(np.int64)  # those of a kernel are negative numbers here, as in ``begins``
+    found, room = [np.zeros(0, np.int64)], _MOST_BEGINS
+    for begin, (size, kind) in zip(address, arrays[["size", "type"]].tolist(), strict=True):
         if (step := image.types.record_step(kind)) > 0:
-            found.append(np.arange(address, address + min(size, step * MOST_ELEMENTS), step, dtype=np.int64))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+            count = min(-(-size // step), MOST_ELEMENTS, room)
+            found.append(begin + np.arange(count, dtype=np.int64) * step)
+            room -= count
+    return np.concatenate(found)

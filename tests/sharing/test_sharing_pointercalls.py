@@ -128,6 +128,19 @@ def test_a_pointer_to_an_array_of_records_leads_to_any_of_them(records: bool, be
     assert at(table(b, 8, 0x18, 0x28, pointed=(begin,)), SlotKind.RECORD, 8) == found
 
 
+def test_an_array_of_records_may_be_in_the_upper_half_of_all_addresses() -> None:
+    """As of a kernel, whose image has debug information."""
+    upper, b = 0xFFFFFFFF82000000, functions("one", "two")
+    b.section(".data", SectionKind.WRITABLE, upper, 0x1000)
+    word = b.pointer(-1)
+    b.variable("stages", 0x20, upper, type=b.array(b.struct("stage", 0x10, ("name", 0, word), ("run", 8, word)), 2))
+    image = b.image()
+    words = np.zeros(2, WORD_DTYPE)
+    words["slot"], words["value"] = np.array([upper + 8, upper + 0x18], np.uint64), image.functions["address"][:2]
+    image = dataclasses.replace(image, code_words=words, pointed=np.array([upper], np.uint64))
+    assert at(image, SlotKind.RECORD, 8) == {"one", "two"}
+
+
 @pytest.mark.parametrize("virtual", [True, False])
 def test_virtual_functions_have_one_distance(virtual: bool) -> None:
     """The begin of the next object is none of theirs, wherever it is."""

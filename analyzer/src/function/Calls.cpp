@@ -152,10 +152,12 @@ static const CXXConstructorDecl *madeBy(const FunctionDecl &F,
   const CXXConstructorDecl *Found = nullptr;
   for (const Decl *D : Made->decls()) {
     const auto *Any = dyn_cast<FunctionTemplateDecl>(D);
-    if (Any && isa<CXXConstructorDecl>(Any->getTemplatedDecl()))
+    if (isa<ConstructorUsingShadowDecl>(D) ||
+        (Any && isa<CXXConstructorDecl>(Any->getTemplatedDecl())))
       return nullptr;
     const auto *Own = dyn_cast<CXXConstructorDecl>(D);
-    if (!Own || Own->isDeleted() || Own->isCopyOrMoveConstructor() ||
+    if (!Own || Own->isDeleted() ||
+        (Own->isImplicit() && Own->isCopyOrMoveConstructor()) ||
         Own->getMinRequiredArguments() > Arguments ||
         (Own->getNumParams() < Arguments && !Own->isVariadic()))
       continue;

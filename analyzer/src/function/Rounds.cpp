@@ -19,8 +19,9 @@ namespace {
 
 /// Of fewer numbers that are taken in turns, one is as likely as any guess.
 constexpr uint64_t FewRounds = 2;
-/// Numbers that are left of a counter, divided by what is no constant: as many
-/// as what a loop does as a rule is told by, since it may be a setting.
+/// Numbers that are left of a counter, divided by what is no constant.  It may
+/// be a small setting: of so few, what is done for one still counts as done as
+/// a rule.
 constexpr uint64_t UnknownNumbers = 4;
 
 float oneOf(uint64_t Numbers) { return 1.0F / float(Numbers); }
@@ -128,8 +129,8 @@ const Expr *Rounds::valueOf(const Expr *E) const {
   E = E->IgnoreParenCasts();
   const auto *Ref = dyn_cast<DeclRefExpr>(E);
   const auto *V = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
-  bool IsMade = V && V->hasLocalStorage() && V->getInit() &&
-                V->getType()->isIntegralOrEnumerationType() &&
+  bool IsMade = V && V->hasLocalStorage() && !isa<ParmVarDecl>(V) &&
+                V->getInit() && V->getType()->isIntegralOrEnumerationType() &&
                 !Changed.contains(V);
   return IsMade ? V->getInit()->IgnoreParenCasts() : E;
 }

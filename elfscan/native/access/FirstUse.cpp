@@ -69,11 +69,13 @@ bool Graph::isFirstUse(const Plan &P, std::span<const Op> Ops,
     };
     auto Set = std::ranges::find_if(Way, SetsFirst);
     if (Set == Way.end()) {
-      if (Tested->Size == sizeof(uint64_t) && !(Tested->Flags & MemOtherBase) &&
-          isWayOfZero(Ops, I, From, To) &&
-          std::ranges::any_of(Way, [&](const Op &O) {
+      if (Tested->Size != sizeof(uint64_t) || Tested->Flags & MemOtherBase ||
+          !isWayOfZero(Ops, I, From, To))
+        continue;
+      auto Setter = P.aloneSetBy(Tested->Disp);
+      if (Setter && std::ranges::any_of(Way, [&](const Op &O) {
             return (O.Next == Flow::Call || O.Next == Flow::Jump) &&
-                   P.setsAlone(uint64_t(O.Imm), Tested->Disp);
+                   uint64_t(O.Imm) == *Setter;
           }))
         return true;
       continue;

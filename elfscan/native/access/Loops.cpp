@@ -79,7 +79,9 @@ void Graph::countLoops(const Plan &P, std::span<const Op> Ops,
         Mark[Preds[E]] = Loop;
         Body.push_back(Preds[E]);
       }
+    size_t Known = Exits.size();
     countExits(Loop, Header);
+    Work += Exits.size() - Known;
     bool IsNap = sleepsAgain(P, Ops, C);
     // Elsewhere flags and registers say otherwise what came of an exchange.
     bool IsRetry = IsNap || (P.Machine == Arch::X86_64 &&

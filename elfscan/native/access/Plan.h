@@ -190,9 +190,9 @@ public:
   uint32_t toWord(uint64_t Address) const;
   /// Whether a function, stub or import placeholder begins here.
   bool startsFunction(uint64_t Address) const;
-  /// Is the one store to this word of the thread's storage in the function that
-  /// starts at \p Address?
-  bool setsAlone(uint64_t Address, int64_t Place) const;
+  /// Where the one function starts that has the only store to this word of the
+  /// thread's storage, but for those that clear it.
+  std::optional<uint64_t> aloneSetBy(int64_t Place) const;
   /// The code bytes from \p Address to the end of its range.
   std::span<const uint8_t> codeAt(uint64_t Address) const;
   /// The read-only bytes from \p Address to the end of their range.

@@ -33,8 +33,9 @@ constexpr size_t MaxConstant = 2048;
 /// from which number of known ones on that is far off.
 constexpr float UnknownRounds = 10;
 constexpr float SeldomInner = 1.0F / 1000;
-/// Numbers that are left of a counter, divided by what is no constant: as many
-/// as what a loop does as a rule is told by, since it may be a setting.
+/// Numbers that are left of a counter, divided by what is no constant.  It may
+/// be a small setting: of so few, what is done for one still counts as done as
+/// a rule.
 constexpr uint64_t UnknownNumbers = 4;
 /// Of a loop that every round of the one around it runs: not only where a test,
 /// which is taken for likely (88%), leads to it.

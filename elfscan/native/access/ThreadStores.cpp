@@ -2,7 +2,8 @@
 //
 // Owns the search of all code of x86-64 for stores of registers to fixed places
 // of that storage, by their bytes: which function alone sets a word is known
-// before the first one is decoded.
+// before the first one is decoded.  Stores of constants are not looked for:
+// these clear a word, as a rule where the thread ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,12 +45,16 @@ void Plan::findThreadStores() {
   std::ranges::stable_sort(ThreadStores, {}, &ThreadStore::Place);
 }
 
-bool Plan::setsAlone(uint64_t Address, int64_t Place) const {
+std::optional<uint64_t> Plan::aloneSetBy(int64_t Place) const {
   auto Found =
       std::ranges::equal_range(ThreadStores, Place, {}, &ThreadStore::Place);
-  auto In = std::ranges::lower_bound(Functions, Address, {}, &Function::Begin);
-  return Found.size() == 1 && In != Functions.end() && In->Begin == Address &&
-         Found.begin()->At >= In->Begin && Found.begin()->At < In->End;
+  if (Found.size() != 1)
+    return std::nullopt;
+  uint64_t At = Found.begin()->At;
+  auto In = std::ranges::upper_bound(Functions, At, {}, &Function::Begin);
+  if (In == Functions.begin() || At >= (--In)->End)
+    return std::nullopt;
+  return In->Begin;
 }
 
 } // namespace linemate
