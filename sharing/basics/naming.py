@@ -2,7 +2,8 @@
 
 Owns the shortening of function names to what identifies them in a sentence: of C++ the qualified name without
 parameters, return type or template arguments' insides beyond a limit, of threads in C++ and Rust what they run; and of
-members to what the program names; and of the kind that is said behind a name.  Demangling itself is passed in.
+members to what the program names; of the kind that is said behind a name, and of the types of parameters in one.
+Demangling itself is passed in.
 """
 
 from __future__ import annotations
@@ -137,6 +138,23 @@ def without_parameters(name: str) -> str:
     if not cut or cut.endswith(("::", "operator")):
         return name
     return cut
+
+
+def parameters_of(name: str) -> list[str]:
+    """The types between the last parentheses of a function's readable name; none of what only looks like one."""
+    rest = name[len(without_parameters(name)) :].strip()
+    return listed_types(rest[1 : rest.rindex(")")]) if rest.startswith("(") and ")" in rest else []
+
+
+def listed_types(text: str) -> list[str]:
+    """Types with commas between them."""
+    found, depth, begin = [], 0, 0
+    for at, c in enumerate(text):
+        depth += (c in "<({[") - (c in ">)}]")
+        if c == "," and not depth:
+            found.append(text[begin:at].strip())
+            begin = at + 1
+    return [one for one in [*found, text[begin:].strip()] if one]
 
 
 def as_declared(name: str) -> str:

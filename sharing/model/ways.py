@@ -21,6 +21,11 @@ def _leads(order: Any, mirror: Any, ip: Any) -> Any:
     return ((order > 0) & (mirror > 0)) | ((order == 0) & (ip > 0))
 
 
+def share_way(order: Any, mirror: Any) -> Any:
+    """May one run come to both of two places so far apart in both orders?  Of tables and numbers; see ``Point``."""
+    return order * mirror >= 0
+
+
 class Point(NamedTuple):
     """A place in a function."""
 
@@ -35,7 +40,7 @@ class Point(NamedTuple):
 
     def shares_way(self, other: Point) -> bool:
         """May one run of the function come to both?  Not to the arms of a branch."""
-        return (self.order - other.order) * (self.mirror - other.mirror) >= 0
+        return bool(share_way(self.order - other.order, self.mirror - other.mirror))
 
 
 class Points(msgspec.Struct, frozen=True):

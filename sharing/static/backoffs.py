@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sharing.basics.columns import having, rows_having
-from sharing.basics.ways import Mirrors, in_loops, mirrors
+from sharing.basics.ways import Mirrors, in_loops, points
 from sharing.model.arrays import among, distinct, picked
 from sharing.model.image import Image, Table
+from sharing.model.ways import share_way
 from sharing.static.executions import each_time, in_loop
 from sharing.static.waitingrounds import Loop, loops_of
 
@@ -84,9 +85,10 @@ def go_around(image: Image, sleeps: Ints) -> Bools:
 
 def _apart(places: Ints, place: Ints) -> Bools:
     """Which of these are on no way with the other one: of the arms of a branch the second order has the other first."""
-    return np.asarray((places - place).prod(axis=1) < 0)
+    return ~np.asarray(share_way(*(places - place).T))
 
 
 def _places(image: Image, rows: Table) -> Ints:
     """Where these rows are in both orders of their functions' blocks."""
-    return np.stack([rows["order"].astype(np.int64), mirrors(image, rows).astype(np.int64)], axis=1)
+    at = points(image, rows)
+    return np.stack([at.order, at.mirror], axis=1)

@@ -28,7 +28,6 @@ class FunctionWords:
         words, size = image.code_words, image.arch.pointer_size
         row, slot = function_at(image, words["value"]), words["slot"].astype(np.int64)
         taken = image.sites["target"][image.sites["kind"] == AccessKind.ADDRESS]
-        self._begins = np.append(union(image.pointed, taken).astype(np.int64), -1)  # behind all others none
         # The first of words that follow each other without a gap: a table of virtual functions has no other begin.
         first = np.flatnonzero(np.diff(slot, prepend=-1) != size)
         run = slot[first[np.searchsorted(first, np.arange(len(slot)), "right") - 1]] if len(slot) else slot
@@ -40,8 +39,9 @@ class FunctionWords:
         self.classes = ClassSlots(image, Virtual(row[virtual][own], (slot - run)[virtual][own], families[own]))
         self._virtual = self.classes.rows, self.classes.behind
         self._tables = row[~virtual], slot[~virtual]
-        begins = np.append(self._begins[:-1], _further_begins(image, self._begins[:-1], slot[~virtual]))
-        self._begins = np.append(np.unique(begins), -1)
+        begins = union(image.pointed, taken).astype(np.int64)
+        further = _further_begins(image, begins, slot[~virtual])
+        self._begins = np.append(union(begins, further), -1)  # behind all others none
 
     @property
     def virtual(self) -> tuple[Ints, Ints]:

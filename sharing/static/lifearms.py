@@ -16,7 +16,7 @@ from sharing.basics.kept import Kept
 from sharing.basics.ways import Mirrors, points
 from sharing.model.arrays import picked
 from sharing.model.image import Image, Table
-from sharing.model.ways import Points
+from sharing.model.ways import Points, share_way
 from sharing.static.callees import functions_called
 from sharing.static.executions import each_time, in_loop
 
@@ -69,8 +69,7 @@ def columns(one: Points) -> tuple[npt.NDArray[np.int64], ...]:
 
 def share(a: Points, b: Points, ends: Points | None) -> Bools:
     """Which of these (rows) one run may come to besides the others (columns), with no end between them."""
-    order, mirror = a.order[:, None] - b.order, a.mirror[:, None] - b.mirror
-    result: Bools = order * mirror >= 0
+    result: Bools = share_way(a.order[:, None] - b.order, a.mirror[:, None] - b.mirror)
     if ends is not None:
         before, behind = (one.behind(ends).astype(np.int64) for one in (a, b))
         result &= before @ ends.behind(b).astype(np.int64) + ends.behind(a).astype(np.int64).T @ behind.T == 0

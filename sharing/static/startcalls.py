@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from sharing.basics.naming import Demangle, without_parameters
+from sharing.basics.naming import Demangle, listed_types, parameters_of, without_parameters
 from sharing.knowledge import Knowledge
 from sharing.model.arrays import among, distinct
 from sharing.model.given import Given
@@ -116,29 +116,12 @@ def parsed(text: str) -> _Template | None:
     """What a template of this readable name is given, where one thing of that can be called."""
     if not without_parameters(text).endswith(">"):
         return None
-    parameters = _listed(_parameters(text))
+    parameters = parameters_of(text)
     for at, one in enumerate(parameters):
         if _MEMBER.match(one) or _FUNCTION.match(one) or one.endswith("&&"):
             # In front of these is the thread, or where the result is put.
             return _Template(at + 1, one, parameters[at + 1 :], "std::async<" in text)
     return None
-
-
-def _parameters(text: str) -> str:
-    """What is between the last parentheses of a function's name."""
-    rest = text[len(without_parameters(text)) :].strip()
-    return rest[1 : rest.rindex(")")] if rest.startswith("(") else ""
-
-
-def _listed(text: str) -> list[str]:
-    """Types with commas between them."""
-    found, depth, begin = [], 0, 0
-    for at, c in enumerate(text):
-        depth += (c in "<({[") - (c in ">)}]")
-        if c == "," and not depth:
-            found.append(text[begin:at].strip())
-            begin = at + 1
-    return [one for one in [*found, text[begin:].strip()] if one]
 
 
 class _Bodies(NamedTuple):
@@ -212,7 +195,7 @@ def _operators(image: Image, demangle: Demangle, types: set[str]) -> dict[str, t
     for row, text in zip(rows, texts, strict=True):
         owner, called, _ = text.rpartition("::operator()(")
         if called and owner in types:
-            found[owner] = int(image.functions["address"][row]), _listed(_parameters(text))
+            found[owner] = int(image.functions["address"][row]), parameters_of(text)
     return found
 
 
@@ -237,7 +220,7 @@ def _handed(image: Image, one: _Start) -> Iterator[tuple[int, int, int]]:
         code = word_at_call(image, one.row, one.template.at, one.ip)
     if not is_code(image, code):
         return
-    types = ["void*", *_listed(member[1])] if member is not None else _listed(function[2]) if function else []
+    types = ["void*", *listed_types(member[1])] if member is not None else listed_types(function[2]) if function else []
     data = list(_data(image, one, types, 0))
     yield from ((code, *each) for each in data or [(0, 0)])
 

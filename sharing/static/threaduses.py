@@ -63,6 +63,7 @@ class Uses:
         self._order = sites["order"]
         self._waiting = rounds.waiting if rounds.waiting is not None and rounds.waiting.any() else None
         self._seldom, self._awake = rounds.seldom, rounds.awake
+        self._far_counts = threads.callers | sum(1 << root for root in rounds.awake)
         self._writes = (sites["kind"] == AccessKind.STORE) | (sites["kind"] == AccessKind.RMW)
         most = threads.rates.max(axis=0, initial=0.0)[self._function] * once
         self._lives = threads.once | threads.handed
@@ -129,7 +130,7 @@ class Uses:
         at_all = ~threads.seldom
         often = at_all & ~threads.resting
         sure = often & ~threads.unsure
-        far_too = sure | (often & (threads.callers | sum(1 << root for root in self._awake)))
+        far_too = sure | (often & self._far_counts)
         return FrequentUse(
             mask_of(writes >= busy) & often,
             mask_of(uses >= busy) & often,

@@ -122,3 +122,8 @@ def test_names_say_who_owns_what(name: str, record: str) -> None:
         ["main", f"unique_ptr{name}"], lambda names: [one.removeprefix("unique_ptr") for one in names]
     )
     assert owned == ({record: 2} if record else {})
+
+
+@pytest.mark.parametrize("name", ["unique_ptr(a>", "unique_ptr)(", "unique_ptr<(", "unique_ptr"])
+def test_a_name_with_odd_parentheses_has_no_parameters(name: str) -> None:
+    assert owned_records([name], lambda names: names) == {}

@@ -20,15 +20,13 @@ constexpr uint32_t MaxFirstUses = 64;
 
 } // namespace
 
-/// Is it the way of a branch that is taken where what op \p Test and those
-/// behind it compare is zero?
+/// Does op \p Test of a block, or one behind it, compare with zero, and its
+/// branch lead there where the two are equal?
 bool Graph::isWayOfZero(std::span<const Op> Ops, uint32_t Test,
                         const Block &From, uint32_t To) const {
-  const Op &Branch = Ops[From.Last - 1];
-  bool IsTarget = Ops[Blocks[To].First].Ip == uint64_t(Branch.Imm);
-  return Branch.Zero == (IsTarget ? OnZero::Branches : OnZero::Continues) &&
-         std::any_of(
-             Ops.begin() + Test, Ops.begin() + From.Last,
+  return onZero(Ops, From) == To &&
+         std::ranges::any_of(
+             Ops.subspan(Test, From.Last - Test),
              [](const Op &O) { return O.Tested != NoReg && !O.Against; });
 }
 

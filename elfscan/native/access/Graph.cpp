@@ -245,13 +245,8 @@ uint32_t Graph::way(const Block &B, uint32_t Nth, bool Mirrored) const {
   return Nth < Out ? Ways[Nth] : Ways[Out + Ways.size() - 1 - Nth];
 }
 
-/// Adds to Exits where each outermost loop is left to.
-void Graph::findExits() {
-  for (uint32_t B = 0; B < Blocks.size(); ++B)
-    if (Outer[B] < Blocks.size())
-      for (uint32_t To : successors(Blocks[B]))
-        if (Outer[To] != Outer[B])
-          Exits.emplace_back(Outer[B], To);
+/// Puts the ways out of loops, which \c countLoops found, in order.
+void Graph::sortExits() {
   std::ranges::sort(Exits);
   Exits.erase(std::ranges::unique(Exits).begin(), Exits.end());
 }
@@ -303,7 +298,7 @@ void Graph::leaveBlocks(bool Mirrored) {
 /// follows a loop after the whole loop: ways out are walked first, from its
 /// head.
 void Graph::orderBlocks() {
-  findExits();
+  sortExits();
   auto Deeper = [&](uint32_t A, uint32_t B) {
     return Blocks[A].LoopDepth < Blocks[B].LoopDepth;
   };

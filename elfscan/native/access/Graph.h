@@ -132,7 +132,7 @@ private:
   void dropPadding(std::span<const Op> Ops);
   void findBackEdges();
   void orderBlocks();
-  void findExits();
+  void sortExits();
   std::span<const Exit> exitsOf(uint32_t B) const;
   void leaveBlocks(bool Mirrored);
   uint32_t way(const Block &B, uint32_t Nth, bool Mirrored) const;
