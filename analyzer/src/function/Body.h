@@ -168,7 +168,6 @@ private:
   // Starts.cpp.
   std::string threadClass(const clang::CXXRecordDecl *R);
   std::string heldThreads(const clang::CXXRecordDecl *R);
-  bool hasThreads(const clang::CXXRecordDecl &R);
   bool starts(const clang::CallExpr &C);
   bool starts(const clang::CXXConstructExpr &C);
   void start(const clang::FunctionDecl *Entry, llvm::StringRef Api, bool Many,

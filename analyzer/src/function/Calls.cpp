@@ -168,15 +168,6 @@ static const CXXConstructorDecl *madeBy(const FunctionDecl &F,
   return Found && !Found->isTrivial() ? Found : nullptr;
 }
 
-/// Does an object of that class have threads of its own, which its constructor
-/// starts?
-bool Body::hasThreads(const CXXRecordDecl &R) {
-  return llvm::any_of(R.fields(), [this](const FieldDecl *Member) {
-    const CXXRecordDecl *Of = Member->getType()->getAsCXXRecordDecl();
-    return Of && (!threadClass(Of).empty() || !heldThreads(Of).empty());
-  });
-}
-
 void Body::call(const CallExpr &C) {
   const FunctionDecl *F = C.getDirectCallee();
   SourceLocation Where = C.getExprLoc();
@@ -276,9 +267,11 @@ void Body::call(const CallExpr &C) {
         escapes(Arg);
       }
     }
-    // Of others the constructor uses what nobody else has yet.
+    // The constructor of a class with threads starts them; that of others uses
+    // what nobody else has yet.
     if (const CXXConstructorDecl *D = madeBy(*F, C.getNumArgs());
-        D && !Known.of(*D).IsLibrary && hasThreads(*D->getParent())) {
+        D && !Known.of(*D).IsLibrary &&
+        keepsThreads(Context.getRecordType(D->getParent()))) {
       uint32_t Row = callRow(D, false, Where);
       receiver(Row, Location());
       for (unsigned I = 0; I < C.getNumArgs(); ++I)
